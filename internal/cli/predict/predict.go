@@ -73,6 +73,8 @@ type predictions struct {
 	// Targets are the names of several targets, and Lines the predictions of all for each row.
 	Targets []string    `json:"targets,omitempty"`
 	Lines   [][]float64 `json:"predictions_of_targets,omitempty"`
+	// Bounds between which the targets are, with --interval.
+	intervals
 
 	unit   string
 	times  bool     // the model is of times
@@ -88,6 +90,7 @@ type predictionForm struct {
 	prob, labels bool
 	threshold    *float64  // in the place of the model's; nil for that
 	times        []float64 // at which survival is written
+	interval     float64   // the level; 0 for none
 	id           string    // a column; empty for none
 	json         bool
 }
@@ -156,6 +159,9 @@ func Command(a *cli.App) *cobra.Command {
 			if form.times, err = cli.NumbersOf("survival", "time", times, "positive numbers", positive); err != nil {
 				return err
 			}
+			if cmd.Flags().Changed("interval") && !(form.interval > 0 && form.interval < 1) {
+				return cli.BadInputf("--interval is %v, expected a share of rows between 0 and 1, such as 0.9", form.interval)
+			}
 			if form.json = asJSON; cmd.Flags().Changed("threshold") {
 				if form.threshold = &threshold; math.IsNaN(threshold) || math.IsInf(threshold, 0) {
 					return cli.BadInputf("--threshold is %v, expected a finite number", threshold)
@@ -179,6 +185,8 @@ func Command(a *cli.App) *cobra.Command {
 		"for svm the value, is above `T` (default: that of --decide, or the label of even odds)")
 	fs.StringVar(&times, "survival", "", "write the probabilities that the event comes after each of the times "+
 		"`T1,T2,..` in the place of the logarithm of the hazard, for cox")
+	fs.Float64Var(&form.interval, "interval", 0, "write behind a prediction the bounds between which a share `Q` of "+
+		"targets is to be, such as 0.9, for models of numbers")
 	fs.StringVar(&form.id, "id", "",
 		"write a CSV table with the cells of this `COLUMN` as id, the target where it is there, and the prediction")
 	fs.StringVar(&out, "out", "", "write the predictions to `FILE` instead of standard output")
@@ -238,6 +246,10 @@ func predictFile(a *cli.App, modelPath string, data tableToPredict) (*prediction
 	if data.form.threshold != nil {
 		m.Threshold = data.form.threshold
 	}
+	bounds, err := newIntervals(m, data.form.interval)
+	if err != nil {
+		return nil, err
+	}
 	if m.Matrix != nil {
 		return predictEntries(m, data.path, data.form)
 	}
@@ -252,6 +264,7 @@ func predictFile(a *cli.App, modelPath string, data tableToPredict) (*prediction
 			p.text.close()
 		}
 		p, score = newPredictions(m, data.form), m.NewScore()
+		p.intervals = bounds
 	}
 	findings, err := data.read(m, begin, func(rows *rowsToPredict) error { return p.add(m, data.path, rows, score) })
 	if err != nil {
@@ -386,7 +399,8 @@ func (p *predictions) predictRow(m *model.Model, block *dataset.Data, k int, off
 	if len(actual) > 0 {
 		score.AddWeighted(value, actual[0], weight)
 	}
-	return []float64{v}, more, nil
+	more, err = p.intervals.row(more, block, k, offset)
+	return []float64{v}, more, err
 }
 
 // keep adds a row to the lists of JSON.
@@ -401,7 +415,7 @@ func (p *predictions) keep(values, more []float64, id string) {
 		numbers, _ := p.Predictions.([]float64)
 		p.Predictions = append(numbers, values[0])
 	}
-	switch {
+	switch more = p.intervals.keep(more); {
 	case p.form.times != nil:
 		p.Survival = append(p.Survival, more)
 	case p.Labels != nil:

@@ -245,6 +245,9 @@ func predictFile(a *cli.App, modelPath string, data tableToPredict) (*prediction
 		return nil, cli.BadInputf("--data FILE is missing")
 	}
 	defer data.in.Close()
+	if !data.in.IsLIBSVM(data.path) {
+		m = m.Needed()
+	}
 	var p *predictions
 	var score *model.Score
 	begin := func() {
@@ -291,7 +294,7 @@ func newPredictions(m *model.Model, form predictionForm) *predictions {
 	}
 	switch {
 	case m.Classes() && form.prob:
-		p.Labels = labelsOf(m)
+		p.Labels = m.LabelTexts()
 	case m.Targets != nil && !m.Classes():
 		p.Target, p.Targets = words.Joined(m.Targets), m.Targets
 	}

@@ -38,10 +38,7 @@ const RowsInBlock = 4096
 // read reads a table for a model: through its encoding, a part of the rows after another, or by the names of its
 // features. It calls begin, and again where it begins anew, and then part.
 func (t *tableToPredict) read(m *model.Model, begin func(), part func(*rowsToPredict) error) ([]table.Finding, error) {
-	names := m.Targets
-	if names == nil || m.Classes() {
-		names = []string{m.Target}
-	}
+	names := m.Predicted()
 	if m.Encoding != nil && m.Encoding.Event != nil {
 		names = append(names, m.Encoding.Event.Column)
 	}

@@ -121,7 +121,7 @@ func writeONNX(w io.Writer, p *Program, _ Options) error {
 		x := g.node("Concat", "", []message{attribute("axis", 1)}, numbers...)
 		total = append(total, g.op("MatMul", x, g.doubles(weights, len(numbers), q)))
 	}
-	if total == nil {
+	if len(total) == 0 {
 		return fmt.Errorf("the model predicts a constant, and an ONNX model needs an input")
 	}
 	scores := g.op("Sum", append([]string{g.doubles(p.Intercepts, 1, q)}, total...)...)

@@ -37,9 +37,8 @@ func apply(function string, of ...string) string {
 func field(name string) string { return element("FieldRef", []string{"field", name}) }
 
 func constant(kind, text string) string {
-	var b bytes.Buffer
-	_ = xml.EscapeText(&b, []byte(text))
-	return `<Constant dataType="` + kind + `">` + b.String() + "</Constant>\n"
+	text = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(text)
+	return `<Constant dataType="` + kind + `">` + text + "</Constant>\n"
 }
 
 // errSeveral says which models have no PMML.
@@ -243,4 +242,3 @@ func (p *Program) pmmlOutputs() (list []string) {
 	}
 	return append(list, decided(p.Outputs[last+1], above, otherwise))
 }
-

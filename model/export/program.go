@@ -89,7 +89,7 @@ func New(m *model.Model) (*Program, error) {
 		e = table.OfNumbers(m.Features)
 	}
 	p := &Program{
-		Title: fmt.Sprintf("%s of %s, exported by %s", words.Joined(m.Predicted()), m.Model, m.Provenance.Program),
+		Title:  fmt.Sprintf("%s of %s, exported by %s", words.Joined(m.Predicted()), m.Model, m.Provenance.Program),
 		Offset: m.Offset, Intercepts: m.Intercepts, Texts: slices.Concat([]string{""}, e.Spellings),
 		Usual: table.MissingSpellings(), Reject: e.Rule == table.Reject, Link: Identity, Threshold: m.Threshold,
 	}
@@ -131,6 +131,10 @@ func input(c *table.Coding, q int, weights func(j int) []float64, n int) Input {
 	for k, text := range c.Levels[min(1, len(c.Levels)):] {
 		if w := weights(k); slices.ContainsFunc(w, func(v float64) bool { return v != 0 }) {
 			l := Level{Texts: table.SpellingsOf(text), Weights: w}
+			// The two characters of a line end in quotes, which are two blanks, are one to some readers of CSV.
+			if one := strings.ReplaceAll(text, "  ", " "); one != text && !slices.Contains(c.Levels, one) {
+				l.Texts = append(l.Texts, one)
+			}
 			v, err := strconv.ParseFloat(text, 64)
 			if l.IsNumber = err == nil && v == v && words.Exact(v) == text; l.IsNumber {
 				l.Number = v

@@ -52,34 +52,39 @@ func sqlSum(terms []string) string {
 // sqlTerm is what a column adds to score k; empty for nothing.
 func (p *Program) sqlTerm(in Input, k int) (terms []string) {
 	name := sqlName(in.Name)
-	gone := name + " IS NULL"
-	if in.Kind != table.Number {
-		gone = fmt.Sprintf("(%s IS NULL OR %s IN (%s))", name, name, each(slices.Concat(p.Texts, p.Usual), sqlText))
-	} else if p.Numbers != nil {
-		gone = fmt.Sprintf("(%s IS NULL OR %s IN (%s))", name, name, each(p.Numbers, number))
+	gone, missing := name+" IS NULL", number(in.Gap[k])
+	switch {
+	case in.Kind == table.Category:
+		gone = fmt.Sprintf("(%s OR %s IN (%s))", gone, name, each(slices.Concat(p.Texts, p.Usual), sqlText))
+	case in.Kind == table.Date:
+		gone = fmt.Sprintf("(%s OR %s IN (%s))", gone, name, each(p.Texts, sqlText))
+	case p.Numbers != nil:
+		gone = fmt.Sprintf("(%s OR %s IN (%s))", gone, name, each(p.Numbers, number))
 	}
-	missing := number(in.Gap[k])
 	if p.Reject {
 		missing = "NULL"
 	}
-	var b strings.Builder
 	if in.Kind == table.Category {
-		text := name
-		if strings.ContainsFunc(each(in.Levels, func(l Level) string { return l.Texts[0] }), func(c rune) bool { return c == ' ' }) {
-			text = "REPLACE(REPLACE(" + name + ", '\r', ' '), '\n', ' ')"
-		}
-		if in.Gap[k] != 0 || p.Reject {
-			fmt.Fprintf(&b, " WHEN %s THEN %s", gone, missing)
-		}
+		when, blank := "", false
 		for _, l := range in.Levels {
-			if l.Weights[k] != 0 {
-				fmt.Fprintf(&b, " WHEN %s IN (%s) THEN %s", text, each(l.Texts, sqlText), number(l.Weights[k]))
+			for _, text := range l.Texts {
+				if blank = blank || strings.Contains(text, " "); l.Weights[k] != 0 {
+					when += " WHEN " + sqlText(text) + " THEN " + number(l.Weights[k])
+				}
 			}
 		}
-		if b.Len() == 0 {
-			return nil
+		text := name
+		if blank { // which a line end is read as
+			text = "REPLACE(REPLACE(" + name + ", '\r', ' '), '\n', ' ')"
 		}
-		return []string{"CASE" + b.String() + " ELSE 0.0 END"}
+		term := "0.0"
+		if when != "" {
+			term = "CASE " + text + when + " ELSE 0.0 END"
+		}
+		if in.Gap[k] != 0 || p.Reject {
+			term = "CASE WHEN " + gone + " THEN " + missing + " ELSE " + term + " END"
+		}
+		return []string{term}
 	}
 	value := "CAST(" + name + " AS DOUBLE PRECISION)"
 	if in.Kind == table.Date {

@@ -11,6 +11,7 @@ import (
 	"github.com/conetune/conetune/internal/cli"
 	"github.com/conetune/conetune/internal/cli/batch"
 	"github.com/conetune/conetune/internal/cli/bench"
+	"github.com/conetune/conetune/internal/cli/export"
 	"github.com/conetune/conetune/internal/cli/generate"
 	"github.com/conetune/conetune/internal/cli/predict"
 	"github.com/conetune/conetune/internal/cli/solve"
@@ -66,8 +67,8 @@ program itself failed, which is a bug; 71 out of memory; 130 interrupted.`,
 			err))
 	})
 	root.SetVersionTemplate("conetune {{.Version}}\n")
-	root.AddCommand(tune.Command(a), batch.Command(a), predict.Command(a), predict.Show(a), generate.Command(a),
-		solve.Command(a),
+	root.AddCommand(tune.Command(a), batch.Command(a), predict.Command(a), predict.Show(a), export.Command(a),
+		generate.Command(a), solve.Command(a),
 		solve.Backends(a), bench.Command(a),
 		&cobra.Command{Use: "version", Short: "Print the version", Args: cobra.NoArgs, RunE: func(*cobra.Command,
 			[]string) error {

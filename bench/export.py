@@ -7,7 +7,7 @@ Tables are made here, with gaps, dates, texts that look like numbers, and names 
 and taken at even distances from bench/tables/targets.csv, the data sets of R (see bench/raw.py). Each is tuned, and its
 rows predicted by conetune predict --out. For each language the largest difference of a number, relative to max(1, size),
 and the number of labels that differ. SQL, ONNX and PMML get typed columns: the numbers, texts and days that the Python
-export makes of the cells. With --fixtures DIR the made tables are left there with their predictions.
+export makes of the cells.
 """
 import argparse, csv, datetime, importlib.util, json, math, os, random, shutil, sqlite3, subprocess, sys, tempfile
 
@@ -145,8 +145,7 @@ def run_pmml(path, columns, kinds, n):
         for c in columns:
             v = columns[c][i]
             if v is not None and kinds[c] == "date":
-                at = moment(v)
-                v = at.strftime("%Y-%m-%d" if at.strftime("%X") == "00:00:00" and all(x is None or x == int(x) for x in columns[c]) else "%Y-%m-%dT%H:%M:%S")
+                v = str(moment(v))
             row[c] = v
         out = model.predict(row)
         rows.append(out)
@@ -226,13 +225,15 @@ def main():
     a.add_argument("--conetune", default="conetune")
     a.add_argument("--rdata", help="folder of the data sets of R")
     a.add_argument("--tables", type=int, default=24, help="how many of them")
-    a.add_argument("--only", default="", help="beginning of names of tables")
+    a.add_argument("--only", default="", help="beginning of names of tables made here")
     a.add_argument("--targets", default=",".join(TARGETS))
     a = a.parse_args()
     a.conetune = os.path.abspath(a.conetune)
     jobs, worst = [], {t: [0, 0, 0, 0.0, 0] for t in a.targets.split(",")}
     with tempfile.TemporaryDirectory() as folder:
         for name, (head, rows, args) in made().items():
+            if not name.startswith(a.only):
+                continue
             path = os.path.join(folder, name + ".csv")
             write(path, head, rows)
             jobs.append((name, path, args))
@@ -241,8 +242,6 @@ def main():
             for line in lines[:: max(1, len(lines) // a.tables)]:
                 jobs.append((line["table"], os.path.join(a.rdata, line["table"] + ".csv"), [line["model"], "--target", line["target"]]))
         for name, path, args in jobs:
-            if not name.startswith(a.only):
-                continue
             done = check(a, folder, name, path, list(args), a.targets.split(","))
             for target, r in (done[1] if done else {}).items():
                 w = worst[target]

@@ -137,13 +137,8 @@ func (d *pmml) add(in Input) {
 		derive(" filled", "categorical", "string", x)
 		return
 	case table.Date:
-		if strings.ContainsAny(in.Fields, "HM") {
-			d.field(in.Name, "dateTime")
-			x = apply("/", apply("dateSecondsSinceYear", x, constant("integer", "1970")), constant("double", "86400"))
-		} else {
-			d.field(in.Name, "date")
-			x = apply("dateDaysSinceYear", x, constant("integer", "1970"))
-		}
+		d.field(in.Name, "string", p.Texts...)
+		x = d.days(in, derive)
 	default:
 		var missing []string
 		for _, v := range p.Numbers {
@@ -156,6 +151,40 @@ func (d *pmml) add(in Input) {
 		derive(" gone", "continuous", "double", apply("if", gone, constant("double", "1"), constant("double", "0")))
 	}
 	derive(" filled", "continuous", "double", x)
+}
+
+// days are those of a text YYYY-MM-DD since 1970-01-01, as the calendar goes from March to February, with HH:MM:SS where
+// the layout has a time of day. The functions of dates are not in all readers.
+func (d *pmml) days(in Input, derive func(ending, optype, kind, content string)) string {
+	whole := func(v string) string { return constant("double", v) }
+	part := func(from, n string) string {
+		text := apply("substring", field(in.Name+" date"), constant("integer", from), constant("integer", n))
+		return apply("*", text, whole("1"))
+	}
+	floor := func(x, by string) string { return apply("floor", apply("/", x, whole(by))) }
+	year, month := field(in.Name+" year"), field(in.Name+" month")
+	early := func(yes, no string) string { return apply("if", apply("lessOrEqual", month, whole("2")), yes, no) }
+	date := field(in.Name)
+	if !d.program.Reject {
+		date = apply("if", apply("isMissing", date), constant("string", "1970-01-01 00:00:00"), date)
+	}
+	derive(" date", "categorical", "string", date)
+	derive(" month", "continuous", "double", part("6", "2"))
+	derive(" year", "continuous", "double", apply("-", part("1", "4"), early(whole("1"), whole("0"))))
+	sum := func(first string, more ...string) string {
+		for _, term := range more {
+			first = apply("+", first, term)
+		}
+		return first
+	}
+	since := apply("+", month, early(whole("9"), whole("-3")))
+	days := sum(part("9", "2"), whole("-719469"), apply("*", whole("365"), year), floor(year, "4"), floor(year, "400"),
+		floor(apply("+", apply("*", whole("153"), since), whole("2")), "5"), apply("*", whole("-1"), floor(year, "100")))
+	if !in.Clock() {
+		return days
+	}
+	seconds := sum(apply("*", whole("3600"), part("12", "2")), apply("*", whole("60"), part("15", "2")), part("18", "2"))
+	return sum(days, apply("/", seconds, whole("86400")))
 }
 
 // table are the weights of score k of q.

@@ -145,6 +145,9 @@ func input(c *table.Coding, q int, weights func(j int) []float64, n int) Input {
 	return in
 }
 
+// Clock says that dates have a time of day.
+func (in Input) Clock() bool { return strings.ContainsAny(in.Fields, "HMS") }
+
 // outputs sets the link, and what comes out.
 func (p *Program) outputs(m *model.Model) {
 	p.Outputs = []string{"prediction"}

@@ -88,7 +88,7 @@ func (p *Program) sqlTerm(in Input, k int) (terms []string) {
 	}
 	value := "CAST(" + name + " AS DOUBLE PRECISION)"
 	if in.Kind == table.Date {
-		value = sqlDays(name)
+		value = sqlDays(in)
 	}
 	if in.Weights[k] == 0 && in.Gap[k] == 0 && !p.Reject {
 		return nil
@@ -99,19 +99,20 @@ func (p *Program) sqlTerm(in Input, k int) (terms []string) {
 	return []string{fmt.Sprintf("CASE WHEN %s THEN %s ELSE %s * %s END", gone, missing, number(in.Weights[k]), value)}
 }
 
-// sqlDays are the days since 1970-01-01 of a text YYYY-MM-DD HH:MM:SS, by whole numbers, as the calendar goes from March
-// to February.
-func sqlDays(name string) string {
+// sqlDays are the days since 1970-01-01 of a text YYYY-MM-DD, by whole numbers, as the calendar goes from March to
+// February, with HH:MM:SS where the layout has a time of day.
+func sqlDays(in Input) string {
+	name := sqlName(in.Name)
 	part := func(from, n int) string { return fmt.Sprintf("CAST(SUBSTR(%s, %d, %d) AS INTEGER)", name, from, n) }
 	y, m, d := part(1, 4), part(6, 2), part(9, 2)
 	march := fmt.Sprintf("(%s - CASE WHEN %s <= 2 THEN 1 ELSE 0 END)", y, m)
 	month := fmt.Sprintf("(%s + CASE WHEN %s <= 2 THEN 9 ELSE -3 END)", m, m)
 	days := fmt.Sprintf("365 * %s + %s / 4 - %s / 100 + %s / 400 + (153 * %s + 2) / 5 + %s - 719469", march, march, march,
 		march, month, d)
-	clock := func(from int) string {
-		return fmt.Sprintf("CASE WHEN LENGTH(%s) > %d THEN %s ELSE 0 END", name, from, part(from, 2))
+	if !in.Clock() {
+		return "(" + days + ")"
 	}
-	return fmt.Sprintf("(%s + (3600 * %s + 60 * %s + %s) / 86400.0)", days, clock(12), clock(15), clock(18))
+	return fmt.Sprintf("(%s + (3600 * %s + 60 * %s + %s) / 86400.0)", days, part(12, 2), part(15, 2), part(18, 2))
 }
 
 // sqlOutputs are the predictions and probabilities of the scores.

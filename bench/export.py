@@ -4,7 +4,8 @@
     python bench/export.py --conetune ./conetune --rdata resources/rdata/csv --tables 24
 
 Tables are made here, with gaps, dates, texts that look like numbers, and names with quotes, line ends and words of SQL,
-and taken at even distances from bench/tables/targets.csv, the data sets of R (see bench/raw.py). Each is tuned, and its
+and taken at even distances from bench/tables/targets.csv, the data sets of R (see bench/raw.py); or --model and --data name
+one model and its table, as those of model/export/testdata. Each is tuned, and its
 rows predicted by conetune predict --out. For each language the largest difference of a number, relative to max(1, size),
 and the number of labels that differ. SQL, ONNX and PMML get typed columns: the numbers, texts and days that the Python
 export makes of the cells.
@@ -177,7 +178,9 @@ def check(a, folder, name, data, args, targets):
     call = lambda *words: subprocess.run([a.conetune, *words], capture_output=True, text=True)
     model, out = os.path.join(folder, "m.json"), os.path.join(folder, "p.csv")
     kind = args[0] if args and not args[0].startswith("-") else "elastic-net"
-    p = call("tune", kind, "--data", data, "--save", model, *(args[1:] if kind == (args or [""])[0] else args))
+    if a.model:
+        shutil.copy(a.model, model)
+    p = a.model and call("version") or call("tune", kind, "--data", data, "--save", model, *(args[1:] if kind == (args or [""])[0] else args))
     q = call("predict", "--model", model, "--data", data, "--out", out) if p.returncode == 0 else p
     if q.returncode or p.returncode:
         print(name, q.stderr.strip().split("\n")[-1][:200])
@@ -226,17 +229,21 @@ def main():
     a.add_argument("--rdata", help="folder of the data sets of R")
     a.add_argument("--tables", type=int, default=24, help="how many of them")
     a.add_argument("--only", default="", help="beginning of names of tables made here")
+    a.add_argument("--model", help="one saved model, in the place of tables made here")
+    a.add_argument("--data", help="a table for it")
     a.add_argument("--targets", default=",".join(TARGETS))
     a = a.parse_args()
     a.conetune = os.path.abspath(a.conetune)
     jobs, worst = [], {t: [0, 0, 0, 0.0, 0] for t in a.targets.split(",")}
     with tempfile.TemporaryDirectory() as folder:
         for name, (head, rows, args) in made().items():
-            if not name.startswith(a.only):
+            if a.model or not name.startswith(a.only):
                 continue
             path = os.path.join(folder, name + ".csv")
             write(path, head, rows)
             jobs.append((name, path, args))
+        if a.model:
+            jobs.append((a.model, a.data, []))
         if a.rdata:
             lines = list(csv.DictReader(open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "tables/targets.csv"))))
             for line in lines[:: max(1, len(lines) // a.tables)]:

@@ -39,6 +39,18 @@ func spelled(text string) string {
 	return text
 }
 
+// SpellingsOf are a text and the others that mean the same: truth values have several.
+func SpellingsOf(text string) []string {
+	list := []string{spelled(text)}
+	for other, one := range truth {
+		if one == list[0] {
+			list = append(list, other)
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
 // indexOf is the place of a text among levels or labels, in any spelling of truth values; -1 for none.
 func indexOf(levels []string, text string) int {
 	return slices.IndexFunc(levels, func(level string) bool { return level == text || spelled(level) == spelled(text) })

@@ -91,28 +91,25 @@ func (d *Design) Targets() []string {
 
 // Choose gives the columns of a table their parts. The error wraps [*formats.Error]s.
 func Choose(t *Table, w Wanted) (*Design, error) {
+	d := newDesign(t, w)
+	d.findTargets()
+	for _, steps := range [][]func(){{d.findFeatures, d.checkTargets, d.checkFeatures}, {d.findRows, d.checkHelpers,
+		d.tellMissing}, {d.hints}} {
+		if err := d.wrong.err(); err != nil {
+			return nil, err
+		}
+		for _, step := range steps {
+			step()
+		}
+	}
+	return d, nil
+}
+
+func newDesign(t *Table, w Wanted) *Design {
 	if w.Missing == "" {
 		w.Missing = Median
 	}
-	d := &Design{table: t, wanted: w, category: make([]bool, len(t.columns)), wrong: &faults{File: t.name}}
-	d.findTargets()
-	if err := d.wrong.err(); err != nil {
-		return nil, err
-	}
-	d.findFeatures()
-	d.checkTargets()
-	d.checkFeatures()
-	if err := d.wrong.err(); err != nil {
-		return nil, err
-	}
-	d.findRows()
-	d.checkHelpers()
-	d.tellMissing()
-	if err := d.wrong.err(); err != nil {
-		return nil, err
-	}
-	d.hints()
-	return d, nil
+	return &Design{table: t, wanted: w, category: make([]bool, len(t.columns)), wrong: &faults{File: t.name}}
 }
 
 // columns looks names up that the user gave for a purpose.

@@ -18,6 +18,8 @@ type Coding struct {
 	Missing bool `json:"missing,omitempty"`
 	// Layout is that of dates, as in package time.
 	Layout string `json:"layout,omitempty"`
+	// Range is the least and the largest number of the training rows; nil for categories, and where no row has one.
+	Range []float64 `json:"range,omitempty"`
 }
 
 // Encoder turns the columns of tables into features, as it was learned from training rows.
@@ -46,8 +48,8 @@ func OfNumbers(names []string) *Encoder {
 // missingLevel is the level of missing values in names of features.
 const missingLevel = "(missing)"
 
-// features are the names of those of a column.
-func (c *Coding) features() (names []string) {
+// Features are the names of those of the column.
+func (c *Coding) Features() (names []string) {
 	if c.Kind == Category {
 		for _, level := range c.Levels[min(1, len(c.Levels)):] {
 			names = append(names, c.Column+"="+level)
@@ -64,7 +66,7 @@ func (c *Coding) features() (names []string) {
 // Features are the names of all features, in their order.
 func (e *Encoder) Features() (names []string) {
 	for k := range e.Columns {
-		names = append(names, e.Columns[k].features()...)
+		names = append(names, e.Columns[k].Features()...)
 	}
 	return names
 }
@@ -80,6 +82,8 @@ func (e *Encoder) Validate() error {
 			return fmt.Errorf("the column %q is of the kind %q, expected %s, %s or %s", c.Column, c.Kind, Number, Category, Date)
 		case c.Kind == Category && !unique(c.Levels):
 			return fmt.Errorf("the column %q has a level twice", c.Column)
+		case c.Range != nil && len(c.Range) != 2:
+			return fmt.Errorf("the column %q has a range of %d numbers, expected two", c.Column, len(c.Range))
 		case !(math.Abs(c.Fill) <= math.MaxFloat64):
 			return fmt.Errorf("the column %q has the fill %v, expected a finite number", c.Column, c.Fill)
 		}
@@ -136,6 +140,11 @@ func (d *Design) Fit(rows []int) (*Encoder, error) {
 	}
 	for k, v := range t.fills(rows, numbers, e.Rule) {
 		e.Columns[codings[k]].Fill = v
+	}
+	for k, r := range t.ranges(rows, numbers) {
+		if r[0] <= r[1] {
+			e.Columns[codings[k]].Range = r[:]
+		}
 	}
 	if len(e.Features()) == 0 {
 		return nil, oneError(t.name, "no column has two values in the training rows, expected at least one feature")

@@ -84,7 +84,7 @@ func TestMissingRules(t *testing.T) {
 	table := decode(t, people, Options{})
 	d := choose(t, table, Wanted{Missing: Mean, Features: []string{"age"}})
 	e, _ := readThrough(t, d, d.Rows())
-	require.Equal(t, []Coding{{Column: "age", Kind: Number, Fill: 30, Missing: true}}, e.Columns)
+	require.Equal(t, []Coding{{Column: "age", Kind: Number, Fill: 30, Missing: true, Range: []float64{20, 40}}}, e.Columns)
 	d = choose(t, table, Wanted{Missing: DropRows})
 	require.Equal(t, []int{0, 4}, d.Rows())
 	require.Contains(t, texts(d.Findings()), "2 rows with missing values left out (lines 3, 5)")

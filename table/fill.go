@@ -1,6 +1,7 @@
 package table
 
 import (
+	"math"
 	"slices"
 
 	"github.com/conetune/conetune/problems/dataset"
@@ -23,6 +24,44 @@ func (t *Table) fills(rows, columns []int, rule string) []float64 {
 		for ; from < to; from += each {
 			end := min(from+each, to)
 			t.medians(rows, columns[from:end], out[from:end])
+		}
+	})
+	return out
+}
+
+// ranges are the least and the largest numbers of columns over the rows that have them, the least above the largest
+// where none has.
+func (t *Table) ranges(rows, columns []int) [][2]float64 {
+	out := make([][2]float64, len(columns))
+	t.sideBySide(len(columns), func(from, to int) {
+		stored, at := make([]int, to-from), make([]int32, len(t.columns)) // places of columns, from 1
+		for k := from; k < to; k++ {
+			out[k] = [2]float64{math.Inf(1), math.Inf(-1)}
+			at[columns[k]] = int32(k + 1)
+		}
+		count := func(k int, v float64) {
+			stored[k-from]++
+			if v = t.columns[columns[k]].value(v); v == v {
+				out[k] = [2]float64{min(out[k][0], v), max(out[k][1], v)}
+			}
+		}
+		for _, i := range rows {
+			index, cells := t.row(i)
+			if index == nil {
+				for k := from; k < to; k++ {
+					count(k, cells[columns[k]])
+				}
+			}
+			for p, j := range index {
+				if k := at[j]; k > 0 {
+					count(int(k-1), cells[p])
+				}
+			}
+		}
+		for k := from; k < to; k++ {
+			if stored[k-from] < len(rows) {
+				out[k] = [2]float64{min(out[k][0], 0), max(out[k][1], 0)}
+			}
 		}
 	})
 	return out

@@ -2,6 +2,7 @@ package table
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -14,7 +15,7 @@ type Finding struct {
 	// File is the one that it is about, empty where that goes without saying.
 	File string `json:"file"`
 	// Kind is a word for programs: dialect, encoding, header, names, rows, columns, date, units, category, missing,
-	// target, hint, level.
+	// target, hint, level, range, error.
 	Kind string `json:"kind"`
 	// Text is a sentence for people.
 	Text string `json:"text"`
@@ -34,6 +35,13 @@ func (f *FoundColumn) add(line int) {
 	if f.Count++; len(f.Lines) < firstLines {
 		f.Lines = append(f.Lines, line)
 	}
+}
+
+// follow puts what was found in the rows before in front.
+func (f *FoundColumn) follow(before FoundColumn) {
+	f.Count += before.Count
+	lines := slices.Concat(before.Lines, f.Lines)
+	f.Lines = lines[:min(len(lines), firstLines)]
 }
 
 // faults is all that is wrong with a table, an error that wraps those of single cells.

@@ -2,6 +2,7 @@ package table
 
 import (
 	"bytes"
+	"maps"
 	"slices"
 
 	"github.com/conetune/conetune/internal/textfile"
@@ -17,6 +18,9 @@ var missingTexts = map[string]bool{
 	"NaT": true, "NULL": true, "null": true, "Null": true, "None": true, "none": true, "?": true, ".": true,
 	"NA_character_": true, "NA_real_": true, "NA_integer_": true,
 }
+
+// MissingSpellings are the texts that always stand for a missing value beside the empty one, sorted.
+func MissingSpellings() []string { return slices.Sorted(maps.Keys(missingTexts)) }
 
 func missing(cell string) bool { return cell == "" || missingTexts[cell] }
 

@@ -23,6 +23,8 @@ type slot struct {
 	numbers map[float64]int32 // features of numbers, for categories
 	missing int32             // feature of missing values, or reference
 	unseen  FoundColumn
+	filled  FoundColumn // missing values in whose place the fill or the reference stands
+	outside FoundColumn // numbers outside of the range of the training rows
 }
 
 const (
@@ -42,13 +44,14 @@ type Reading struct {
 	names    []string
 	rows     []int
 	findings []Finding
-	gaps     int // rows to predict with missing values that the training rows did not have
+	predicts bool // targets are optional
 }
 
 // Read finds the columns of the encoder and the targets in a table, by name and in any order; other columns pass. With
 // optional, the targets need not be there. The error wraps [*formats.Error]s.
 func (e *Encoder) Read(t *Table, targets []string, optional bool) (*Reading, error) {
-	r := &Reading{table: t, encoder: e, byColumn: make([]int32, len(t.columns)), names: e.Features()}
+	r := &Reading{table: t, encoder: e, byColumn: make([]int32, len(t.columns)), names: e.Features(),
+		predicts: optional}
 	wrong := &faults{File: t.name}
 	r.width = len(r.names)
 	for j := range r.byColumn {
@@ -68,7 +71,7 @@ func (e *Encoder) Read(t *Table, targets []string, optional bool) (*Reading, err
 			continue
 		}
 		s := slot{column: j, at: at, coding: coding, missing: reference}
-		at += len(coding.features())
+		at += len(coding.Features())
 		r.prepare(&s, wrong)
 		r.byColumn[j] = int32(len(r.slots))
 		r.slots = append(r.slots, s)
@@ -104,7 +107,7 @@ func (e *Encoder) Read(t *Table, targets []string, optional bool) (*Reading, err
 func (r *Reading) prepare(s *slot, wrong *faults) {
 	t, c := r.table, &r.table.columns[s.column]
 	if s.coding.Missing {
-		s.missing = int32(s.at + len(s.coding.features()) - 1)
+		s.missing = int32(s.at + len(s.coding.Features()) - 1)
 	}
 	if s.coding.Kind == Category {
 		feature := make(map[string]int32, len(s.coding.Levels))
@@ -247,10 +250,7 @@ func (r *Reading) findRows(optional bool) error {
 		r.findings = append(r.findings, Finding{Kind: "rows", Text: fmt.Sprintf("%s without a target left out",
 			words.Count(gone, "row"))})
 	}
-	switch {
-	case gaps > 0 && optional:
-		r.gaps = gaps
-	case gaps > 0:
+	if gaps > 0 && !optional {
 		r.findings = append(r.findings, Finding{Kind: "rows", Text: fmt.Sprintf("%s with missing values left out",
 			words.Count(gaps, "row"))})
 	}
@@ -264,39 +264,52 @@ func (r *Reading) findRows(optional bool) error {
 // Rows are those that can be used; where targets are optional, all.
 func (r *Reading) Rows() []int { return r.rows }
 
-// Findings are what the user should know about the rows that are left out, and those of [Reading.Unseen].
+// Findings are what the user should know about the rows that are left out, and those of [Reading.Unseen]; where targets
+// are optional also what stands in the place of missing values, and which numbers are outside of the training rows'.
 func (r *Reading) Findings() []Finding {
 	list := slices.Clip(r.findings)
-	if r.gaps > 0 {
-		list = append(list, Finding{Kind: "missing", Text: fmt.Sprintf("%s with missing values, which the training rows "+
-			"did not have: the median or the reference of these is put in their place", words.Count(r.gaps, "row"))})
+	if r.predicts {
+		rule := r.encoder.Rule
+		if rule == DropRows {
+			rule = Median
+		}
+		list = found(list, "missing", r.cells(func(s *slot) FoundColumn { return s.filled }), "missing values in %s: the "+
+			rule+" or the reference of the training rows is put in their place")
 	}
-	return append(list, r.Unseen()...)
+	list = append(list, r.Unseen()...)
+	if r.predicts {
+		list = found(list, "range", r.cells(func(s *slot) FoundColumn { return s.outside }),
+			"%s: values outside of the range of the training rows")
+	}
+	return list
+}
+
+// cells are those of a kind in each column, of the rows that were encoded so far.
+func (r *Reading) cells(of func(*slot) FoundColumn) (list []FoundColumn) {
+	for k := range r.slots {
+		if c := of(&r.slots[k]); c.Count > 0 {
+			c.Name = r.slots[k].coding.Column
+			list = append(list, c)
+		}
+	}
+	return list
 }
 
 // Follow adds what was found in the part of the table before, which was read through the same encoder, see
 // [File.ReadParts]. It is called when the rows of both are encoded.
 func (r *Reading) Follow(before *Reading) {
-	r.gaps += before.gaps
 	for k := range r.slots {
-		u, first := &r.slots[k].unseen, before.slots[k].unseen
-		if first.Count == 0 {
-			continue
-		}
-		lines := append(slices.Clone(first.Lines), u.Lines...)
-		*u = FoundColumn{Name: first.Name, Count: first.Count + u.Count, Lines: lines[:min(len(lines), firstLines)]}
+		s, b := &r.slots[k], &before.slots[k]
+		s.unseen.follow(b.unseen)
+		s.filled.follow(b.filled)
+		s.outside.follow(b.outside)
 	}
 }
 
 // Unseen tells which levels of the rows that were encoded so far the training rows do not have.
 func (r *Reading) Unseen() []Finding {
-	var unseen []FoundColumn
-	for k := range r.slots {
-		if r.slots[k].unseen.Count > 0 {
-			unseen = append(unseen, r.slots[k].unseen)
-		}
-	}
-	return found(nil, "level", unseen, "%s: levels that the training rows do not have, taken as the reference")
+	return found(nil, "level", r.cells(func(s *slot) FoundColumn { return s.unseen }),
+		"%s: levels that the training rows do not have, taken as the reference")
 }
 
 // Sparse says whether less than a quarter of the features of all rows is not zero, so that data are better kept sparse.
@@ -315,7 +328,7 @@ func (r *Reading) Sparse() bool {
 			}
 		}
 	}
-	return 4*nonzero < float64(r.table.rows)*float64(r.width)
+	return r.width == 0 || 4*nonzero < float64(r.table.rows)*float64(r.width)
 }
 
 // entry is a feature of a row.
@@ -329,8 +342,10 @@ func (s *slot) emit(list []entry, t *Table, row int, v float64) []entry {
 	if s.coding.Kind == Category {
 		f := s.feature(v)
 		if f == stranger {
-			s.unseen.Name = s.coding.Column
 			s.unseen.add(t.Line(row))
+		}
+		if f == reference && isMissing(v) {
+			s.filled.add(t.Line(row))
 		}
 		if f >= 0 {
 			list = append(list, entry{int(f), 1})
@@ -339,18 +354,28 @@ func (s *slot) emit(list []entry, t *Table, row int, v float64) []entry {
 	}
 	switch code, text := textCode(v); {
 	case v == v:
+		s.within(t, row, v)
 		if v != 0 {
 			list = append(list, entry{s.at, v})
 		}
 	case text:
+		s.within(t, row, s.values[code])
 		list = append(list, entry{s.at, s.values[code]})
 	default:
+		s.filled.add(t.Line(row))
 		list = append(list, entry{s.at, s.coding.Fill})
 		if s.coding.Missing {
 			list = append(list, entry{int(s.missing), 1})
 		}
 	}
 	return list
+}
+
+// within counts a number that is outside of the range of the training rows.
+func (s *slot) within(t *Table, row int, v float64) {
+	if r := s.coding.Range; r != nil && (v < r[0] || v > r[1]) {
+		s.outside.add(t.Line(row))
+	}
 }
 
 // features appends those of a row, of slots from from to to where it has all cells.

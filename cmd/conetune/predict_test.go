@@ -260,3 +260,53 @@ func TestPredictTable(t *testing.T) {
 	}
 	require.True(t, strings.HasPrefix(all[predict.RowsInBlock+5], "car "+strconv.Itoa(predict.RowsInBlock+4)+","))
 }
+
+// Columns without a coefficient need not be there, gaps, levels and ranges are counted, and a CSV file names the
+// probabilities.
+func TestPredictFile(t *testing.T) {
+	t.Chdir(t.TempDir())
+	_, saved := savedElasticNet(t)
+	model := resaved(t, saved, "some.json", 2, 0, -1, 0)
+	write(t, ".", "new.csv", "f3,f1\n1,2\n")
+	require.Equal(t, "3\n", conetune(t, "predict", "--model", model, "--data", "new.csv").ok(t))
+	write(t, ".", "new.svm", "0 1:2 3:1 4:7 5:1\n0 1:1 7:2 9:3\n")
+	o := conetune(t, "predict", "--model", model, "--data", "new.svm")
+	require.Equal(t, "3\n2\n", o.ok(t))
+	require.Contains(t, o.stderr, "new.svm: 3 values of features that the model does not know, with indices from 5 to 9, left out")
+	none := resaved(t, saved, "none.json", 0, 0, 0, 0)
+	require.Equal(t, "0\n", conetune(t, "predict", "--model", none, "--data", "new.csv").ok(t))
+
+	write(t, ".", "cars.csv", cars(60))
+	conetune(t, "tune", "logistic", "--data", "cars.csv", "--target", "am", "--features", "maker,gear", "--save",
+		"m.json").ok(t)
+	write(t, ".", "gaps.csv", "maker,gear\nFiat,3\nYugo,\nOpel,99\n,4\n")
+	o = conetune(t, "predict", "--model", "m.json", "--data", "gaps.csv", "--out", "p.csv")
+	require.Empty(t, o.ok(t))
+	for _, want := range []string{`missing values in columns "maker" (1, line 5), "gear" (1, line 3): the median or the`,
+		`column "maker" (1, line 3): levels that`, `column "gear" (1, line 4): values outside of the range`} {
+		require.Contains(t, o.stderr, "gaps.csv: "+want)
+	}
+	lines := strings.Split(string(readFile(t, "p.csv")), "\n")
+	require.Equal(t, "prediction,probability_automatic,probability_manual", lines[0])
+	plain := strings.Fields(conetune(t, "predict", "--model", "m.json", "--data", "gaps.csv", "--prob").ok(t))
+	labels := strings.Fields(conetune(t, "predict", "--model", "m.json", "--data", "gaps.csv").ok(t))
+	for i, p := range plain {
+		cells := strings.Split(lines[i+1], ",")
+		require.Equal(t, []string{labels[i], p}, []string{cells[0], cells[2]})
+		require.InDelta(t, 1, number(t, cells[1])+number(t, cells[2]), 1e-15)
+	}
+	conetune(t, "predict", "--model", "m.json", "--data", "gaps.csv", "--out", "p.txt").ok(t)
+	require.Equal(t, strings.Join(labels, "\n")+"\n", string(readFile(t, "p.txt")))
+	conetune(t, "predict", "--model", "m.json", "--data", "gaps.csv", "--out", "p.csv", "--id", "maker").ok(t)
+	require.True(t, strings.HasPrefix(string(readFile(t, "p.csv")), "id,prediction,probability_automatic,"))
+
+	// A file without ranges, as older programs wrote it, is silent about them.
+	m := readModel(t, "m.json")
+	for k := range m.Encoding.Columns {
+		m.Encoding.Columns[k].Range = nil
+	}
+	var b bytes.Buffer
+	require.NoError(t, m.Write(&b))
+	write(t, ".", "old.json", b.String())
+	require.NotContains(t, conetune(t, "predict", "--model", "old.json", "--data", "gaps.csv").stderr, "range")
+}

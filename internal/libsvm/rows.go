@@ -66,6 +66,30 @@ func (f *File) each(g func(i int, index []int32, value []float64)) {
 	}
 }
 
+// Cut leaves values out whose index is larger than one, and returns how many there were.
+func (f *File) Cut(last int) (values int) {
+	if f.Last <= last {
+		return 0
+	}
+	for k := range f.blocks {
+		b := &f.blocks[k]
+		start, kept := 0, 0
+		for i, end := range b.end {
+			for p := start; p < end; p++ {
+				if int(b.index[p]) <= last {
+					b.index[kept], b.value[kept] = b.index[p], b.value[p]
+					kept++
+				}
+			}
+			start, b.end[i] = end, kept
+		}
+		values += len(b.index) - kept
+		b.index, b.value = b.index[:kept], b.value[:kept]
+	}
+	f.Last = last
+	return values
+}
+
 // rows are the rows of a block.
 type rows struct {
 	labels    []float64

@@ -1,12 +1,14 @@
 package input
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 
 	"github.com/conetune/conetune/internal/indices"
 	"github.com/conetune/conetune/internal/libsvm"
 	"github.com/conetune/conetune/internal/textfile"
+	"github.com/conetune/conetune/internal/words"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/table"
 )
@@ -108,14 +110,21 @@ func firstIndex(names []string) int {
 	return 1
 }
 
-// Numbers reads a file in the format of LIBSVM as rows with the features of a model.
-func (in *Input) Numbers(path, target string, features []string) (*dataset.Data, error) {
+// Numbers reads a file in the format of LIBSVM as rows with the features of a model; others are left out, and told.
+func (in *Input) Numbers(path, target string, features []string) (*dataset.Data, []table.Finding, error) {
 	f, err := in.libsvm(path)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	x, err := f.Matrix(firstIndex(features), len(features))
-	return &dataset.Data{X: x, Y: f.Labels, Features: features, Target: target}, err
+	first, largest := firstIndex(features), f.Last
+	last := first + len(features) - 1
+	var findings []table.Finding
+	if n := f.Cut(last); n > 0 {
+		findings = []table.Finding{{File: path, Kind: "columns", Text: fmt.Sprintf("%s of features that the model does not "+
+			"know, with indices from %d to %d, left out", words.Count(n, "value"), last+1, largest)}}
+	}
+	x, err := f.Matrix(first, len(features))
+	return &dataset.Data{X: x, Y: f.Labels, Features: features, Target: target}, findings, err
 }
 
 // errSeveral says which columns of a table of numbers are the targets of a model of several.

@@ -23,6 +23,11 @@ func ReadFile(path, target string) (*dataset.Data, error) {
 	if target != "" {
 		targets = []string{target}
 	}
+	return in.Rows(path, targets)
+}
+
+// Rows reads a table of numbers, see [ReadFile].
+func (in *Input) Rows(path string, targets []string) (*dataset.Data, error) {
 	n, err := in.together(targets, false, path)
 	if err != nil {
 		return nil, err

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -34,7 +35,7 @@ deviance, for svm the share of wrong labels.
 --prob writes what logistic makes of a row, the probability of the second label (of poisson, the mean; of cox, whose
 predictions are logarithms of hazards, the relative risk; of multinomial, those of all labels, separated by commas),
 with --labels after the label. --id COLUMN makes a CSV table: id as it is in the file, target where it is there,
-prediction, and with --prob probability. Of cox, target is the time and event 1 or 0, --survival T1,T2 writes the
+prediction, and with --prob probability. So does --out FILE.csv, of classifiers with the probability of each label. Of cox, target is the time and event 1 or 0, --survival T1,T2 writes the
 probabilities that the event comes after these times, and the error is the deviance of the rows for each event.
 
 With a model of several targets a line has a number for each, separated by commas.
@@ -92,8 +93,12 @@ type predictionForm struct {
 	times        []float64 // at which survival is written
 	interval     float64   // the level; 0 for none
 	id           string    // a column; empty for none
+	file         bool      // a CSV table is asked for, with a header and all probabilities by the names of their labels
 	json         bool
 }
+
+// table says that lines are those of a CSV table with a header.
+func (f predictionForm) table() bool { return f.id != "" || f.file }
 
 // check rejects what a model does not have.
 func (f predictionForm) check(m *model.Model) error {
@@ -162,6 +167,7 @@ func Command(a *cli.App) *cobra.Command {
 			if cmd.Flags().Changed("interval") && !(form.interval > 0 && form.interval < 1) {
 				return cli.BadInputf("--interval is %v, expected a share of rows between 0 and 1, such as 0.9", form.interval)
 			}
+			form.file = strings.HasSuffix(out, ".csv") && !asJSON
 			if form.json = asJSON; cmd.Flags().Changed("threshold") {
 				if form.threshold = &threshold; math.IsNaN(threshold) || math.IsInf(threshold, 0) {
 					return cli.BadInputf("--threshold is %v, expected a finite number", threshold)
@@ -189,7 +195,8 @@ func Command(a *cli.App) *cobra.Command {
 		"targets is to be, such as 0.9, for models of numbers")
 	fs.StringVar(&form.id, "id", "",
 		"write a CSV table with the cells of this `COLUMN` as id, the target where it is there, and the prediction")
-	fs.StringVar(&out, "out", "", "write the predictions to `FILE` instead of standard output")
+	fs.StringVar(&out, "out", "", "write the predictions to `FILE` instead of standard output; as a CSV table with a header where "+
+		"it ends with .csv")
 	cli.RegisterMemory(fs)
 	fs.BoolVar(&asJSON, "json", false, "print one JSON object")
 	return cmd
@@ -250,6 +257,9 @@ func predictFile(a *cli.App, modelPath string, data tableToPredict) (*prediction
 	if err != nil {
 		return nil, err
 	}
+	if data.form.file && data.form.times == nil && m.Labels != nil && m.Loss.Kind != model.Hinge {
+		data.form.prob = true
+	}
 	if m.Matrix != nil {
 		return predictEntries(m, data.path, data.form)
 	}
@@ -257,6 +267,9 @@ func predictFile(a *cli.App, modelPath string, data tableToPredict) (*prediction
 		return nil, cli.BadInputf("--data FILE is missing")
 	}
 	defer data.in.Close()
+	if !data.in.IsLIBSVM(data.path) {
+		m = m.Needed()
+	}
 	var p *predictions
 	var score *model.Score
 	begin := func() {
@@ -303,8 +316,8 @@ func newPredictions(m *model.Model, form predictionForm) *predictions {
 		p.labels = m.Encoding.Labels
 	}
 	switch {
-	case m.Classes() && form.prob:
-		p.Labels = labelsOf(m)
+	case (m.Classes() || m.Labels != nil && form.file) && form.prob:
+		p.Labels = m.LabelTexts()
 	case m.Targets != nil && !m.Classes():
 		p.Target, p.Targets = words.Joined(m.Targets), m.Targets
 	}
@@ -317,7 +330,7 @@ func (p *predictions) add(m *model.Model, path string, rows *rowsToPredict, scor
 		return cli.Failed(err)
 	}
 	if p.Rows == 0 && !p.form.json {
-		p.writeHead(rows)
+		p.writeHead(rows.targets != nil)
 	}
 	actual := make([]float64, len(rows.targets))
 	weight, offset := 1.0, 0.0
@@ -388,6 +401,8 @@ func (p *predictions) predictRow(m *model.Model, block *dataset.Data, k int, off
 	switch {
 	case p.form.prob && m.Times():
 		more = []float64{math.Min(math.MaxFloat64, math.Exp(value))}
+	case p.Labels != nil:
+		more = []float64{evaluate.Probability(-value), evaluate.Probability(value)}
 	case p.form.prob && m.Labels != nil:
 		more = []float64{evaluate.Probability(value)}
 	case p.form.prob:

@@ -38,10 +38,7 @@ const RowsInBlock = 4096
 // read reads a table for a model: through its encoding, a part of the rows after another, or by the names of its
 // features. It calls begin, and again where it begins anew, and then part.
 func (t *tableToPredict) read(m *model.Model, begin func(), part func(*rowsToPredict) error) ([]table.Finding, error) {
-	names := m.Targets
-	if names == nil || m.Classes() {
-		names = []string{m.Target}
-	}
+	names := m.Predicted()
 	if m.Encoding != nil && m.Encoding.Event != nil {
 		names = append(names, m.Encoding.Event.Column)
 	}
@@ -52,11 +49,11 @@ func (t *tableToPredict) read(m *model.Model, begin func(), part func(*rowsToPre
 				m.Offset)
 		}
 		begin()
-		rows, err := t.readNumbers(m, names)
+		rows, findings, err := t.readNumbers(m, names)
 		if err != nil {
 			return nil, err
 		}
-		return nil, part(rows)
+		return findings, part(rows)
 	}
 	encoding := m.Encoding
 	if encoding == nil {
@@ -127,20 +124,20 @@ func (t *tableToPredict) rowsOf(m *model.Model, columns *table.Table, r *table.R
 }
 
 // readNumbers reads a file of LIBSVM, whose features are those of the model.
-func (t *tableToPredict) readNumbers(m *model.Model, targets []string) (*rowsToPredict, error) {
+func (t *tableToPredict) readNumbers(m *model.Model, targets []string) (*rowsToPredict, []table.Finding, error) {
 	if t.form.id != "" {
-		return nil, fmt.Errorf("%s: --id goes with a table of columns", t.path)
+		return nil, nil, fmt.Errorf("%s: --id goes with a table of columns", t.path)
 	}
-	data, err := t.in.Numbers(t.path, targets[0], m.Features)
+	data, findings, err := t.in.Numbers(t.path, targets[0], m.Features)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	n, _ := data.Dims()
 	out := &rowsToPredict{n: n, step: max(1, n), block: func(_, _ int) *dataset.Data { return data }}
 	if len(targets) == 1 {
 		out.targets = [][]float64{data.Y}
 	}
-	return out, nil
+	return out, findings, nil
 }
 
 // predictEntries predicts the entries of a table, or all of them where there is none.

@@ -73,20 +73,9 @@ func effectsOf(m *model.Model) []model.Effect {
 	return model.Effects(m.Fit(), model.Sizes(m.Fit(), m.Deviations))
 }
 
-// labelsOf are the texts of the labels.
-func labelsOf(m *model.Model) (names []string) {
-	if m.Encoding != nil && m.Encoding.Labels != nil {
-		return m.Encoding.Labels
-	}
-	for _, v := range m.Labels {
-		names = append(names, words.Number(v))
-	}
-	return names
-}
-
 func shownOf(m *model.Model) shownModel {
 	out := shownModel{
-		Model: m.Model, Target: m.Target, Targets: m.Targets, Labels: labelsOf(m), Loss: m.Loss, ErrorUnit: unitOfModel(m),
+		Model: m.Model, Target: m.Target, Targets: m.Targets, Labels: m.LabelTexts(), Loss: m.Loss, ErrorUnit: unitOfModel(m),
 		ValidationError: m.ValidationError, TestError: m.TestError, Hyperparameters: m.Hyperparameters,
 		Features: len(m.Features), Encoding: m.Encoding, Provenance: m.Provenance,
 		ToldCoefficients: report.TellCoefficients(m.Fit()),
@@ -243,7 +232,7 @@ func describeCoefficients(m *model.Model) string {
 		fmt.Fprintf(&b, "a matrix of %d x %d, which has the effects of the features in it\n", len(m.Matrix.RowEffects),
 			len(m.Matrix.ColEffects))
 	}
-	if names := labelsOf(m); m.Classes() {
+	if names := m.LabelTexts(); m.Classes() {
 		b.WriteString("the label is that of the largest sum; the probabilities go with the exponentials of the sums\n")
 		if m.Threshold != nil {
 			fmt.Fprintf(&b, "but %s where its probability is above %s, and elsewhere the most probable of the others\n",

@@ -66,10 +66,10 @@ func (p *predictions) label(v float64) string {
 	return words.Exact(v)
 }
 
-// writeHead writes the names of the table of --id: id, target, prediction and probability, of several targets
-// target_NAME and prediction_NAME.
-func (p *predictions) writeHead(rows *rowsToPredict) {
-	if p.form.id == "" {
+// writeHead writes the names of a CSV table: with --id id, and target where it is there; prediction and probability, of
+// several targets target_NAME and prediction_NAME.
+func (p *predictions) writeHead(targets bool) {
+	if !p.form.table() {
 		return
 	}
 	suffix := []string{""}
@@ -79,8 +79,11 @@ func (p *predictions) writeHead(rows *rowsToPredict) {
 			suffix = append(suffix, "_"+name)
 		}
 	}
-	line := []string{"id"}
-	for k := 0; rows.targets != nil && k < len(suffix); k++ {
+	var line []string
+	if p.form.id != "" {
+		line = append(line, "id")
+	}
+	for k := 0; p.form.id != "" && targets && k < len(suffix); k++ {
 		line = append(line, "target"+suffix[k])
 		if p.times {
 			line = append(line, "event")
@@ -114,8 +117,8 @@ func (p *predictions) writeCSV(line []string) {
 // as it takes to read them back; or its line of the table of --id.
 func (p *predictions) writeRow(values, more []float64, id string, actual []float64) {
 	var cells []string
-	table := p.form.id != ""
-	if table {
+	table := p.form.table()
+	if p.form.id != "" {
 		cells = append(cells, id)
 		for _, y := range actual {
 			cells = append(cells, p.targetCells(y)...)

@@ -11,7 +11,9 @@ import (
 	"github.com/conetune/conetune/internal/cli"
 	"github.com/conetune/conetune/internal/cli/batch"
 	"github.com/conetune/conetune/internal/cli/bench"
+	"github.com/conetune/conetune/internal/cli/export"
 	"github.com/conetune/conetune/internal/cli/generate"
+	"github.com/conetune/conetune/internal/cli/look"
 	"github.com/conetune/conetune/internal/cli/predict"
 	"github.com/conetune/conetune/internal/cli/solve"
 	"github.com/conetune/conetune/internal/cli/tune"
@@ -66,8 +68,8 @@ program itself failed, which is a bug; 71 out of memory; 130 interrupted.`,
 			err))
 	})
 	root.SetVersionTemplate("conetune {{.Version}}\n")
-	root.AddCommand(tune.Command(a), batch.Command(a), predict.Command(a), predict.Show(a), generate.Command(a),
-		solve.Command(a),
+	root.AddCommand(tune.Command(a), batch.Command(a), predict.Command(a), predict.Show(a), export.Command(a),
+		look.Command(a), generate.Command(a), solve.Command(a),
 		solve.Backends(a), bench.Command(a),
 		&cobra.Command{Use: "version", Short: "Print the version", Args: cobra.NoArgs, RunE: func(*cobra.Command,
 			[]string) error {

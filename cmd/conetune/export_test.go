@@ -1,0 +1,177 @@
+package main
+
+import (
+	"bytes"
+	"encoding/csv"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/internal/cli"
+	"github.com/conetune/conetune/internal/must"
+)
+
+// goMain calls an exported package.
+const goMain = `package main
+
+import (
+	"log"
+	"os"
+
+	"g/predictor"
+)
+
+func main() {
+	if err := predictor.PredictCSV(os.Stdin, os.Stdout); err != nil {
+		log.Fatal(err)
+	}
+}
+`
+
+// exported is what an exported program makes of a table; nil where its language is not there.
+func exported(t *testing.T, target, model, data string) []byte {
+	dir := t.TempDir()
+	path := filepath.Join(dir, map[string]string{"python": "m.py", "r": "m.R", "go": "m.go"}[target])
+	conetune(t, "export", model, "--to", target, "--out", path).ok(t)
+	run := map[string][]string{"python": {"python3", path, data}, "r": {"Rscript", path, data}, "go": {"go", "run", "."}}[target]
+	if _, err := exec.LookPath(run[0]); err != nil {
+		return nil
+	}
+	cmd := exec.Command(run[0], run[1:]...)
+	if target == "go" {
+		require.NoError(t, os.Mkdir(filepath.Join(dir, "predictor"), 0o755))
+		require.NoError(t, os.Rename(path, filepath.Join(dir, "predictor", "m.go")))
+		write(t, dir, "main.go", goMain)
+		write(t, dir, "go.mod", "module g\n\ngo 1.26\n")
+		cmd.Dir, cmd.Stdin = dir, must.Of(os.Open(data))(t)
+	}
+	cmd.Env = append(os.Environ(), "GOFLAGS=", "GOWORK=off", "GOTOOLCHAIN=local", "PYTHONIOENCODING=utf-8", "LC_ALL=C.UTF-8")
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	require.NoError(t, err, "%s: %s", target, stderr.String())
+	return out
+}
+
+// sameTable compares tables, numbers to 1e-12.
+func sameTable(t *testing.T, want, got []byte, about string) {
+	read := func(text []byte) [][]string { return must.Of(csv.NewReader(bytes.NewReader(text)).ReadAll())(t) }
+	a, b := read(want), read(got)
+	require.Equal(t, a[0], b[0], about)
+	require.Len(t, b, len(a), about)
+	for i := range a {
+		for k := range a[i] {
+			x, err := strconv.ParseFloat(a[i][k], 64)
+			if y, other := strconv.ParseFloat(b[i][k], 64); err == nil && other == nil {
+				require.InDelta(t, x, y, 1e-12*math.Max(1, math.Abs(x)), "%s: row %d", about, i)
+			} else {
+				require.Equal(t, a[i][k], b[i][k], "%s: row %d", about, i)
+			}
+		}
+	}
+}
+
+// oddTable has names and levels with quotes, line ends, words of SQL and letters of other scripts, texts that look like
+// numbers, dates and gaps.
+func oddTable(rows int, target func(i int, value float64) string) string {
+	var b bytes.Buffer
+	w := csv.NewWriter(&b)
+	_ = w.Write([]string{`na"me`, "sel'ect", "größe\nm", "when", "money", "code", "y"})
+	for i := range rows {
+		pick := func(levels ...string) (string, int) { k := (i*i + i/3) % len(levels); return levels[k], k }
+		level, k := pick("or'1", `say "hi"`, "a,b", "drop table;", "京\n都", "NA")
+		code, c := pick("01", "1", "2.0", "B2", "TRUE", "true", "{{x}}", "%s")
+		number, v := strconv.FormatFloat(float64(i%17)/4, 'g', -1, 64), float64(i%17)/4
+		if i%11 == 0 {
+			number = ""
+		}
+		day := fmt.Sprintf("%d.%d.%d 07:%02d", 1+i%28, 1+i%12, 1990+i%40, i%60)
+		_ = w.Write([]string{number, level, fmt.Sprintf("%d %%", i%23), day, fmt.Sprintf("€ 1,%03d.5", i*7%1000), code,
+			target(i, v+2*float64(k%3)+float64(c%4)+float64(i%23)/9+math.Sin(float64(i))/3)})
+	}
+	w.Flush()
+	return b.String()
+}
+
+// Exported programs give what conetune predict gives. PMML and ONNX are run by bench/export.py.
+func TestExportAgrees(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for name, c := range map[string]struct {
+		args   []string
+		target func(i int, v float64) string
+	}{
+		"elastic-net": {nil, func(_ int, v float64) string { return fmt.Sprint(v) }},
+		"logistic": {[]string{"--decide", "0.3"}, func(i int, v float64) string {
+			return map[bool]string{true: "it's", false: `"no"`}[v+float64(i%3) > 5]
+		}},
+		"multinomial": {nil, func(i int, v float64) string { return fmt.Sprintf("c,%d", int(v+float64(i%3))/4) }},
+		"poisson":     {[]string{"--missing", "mean"}, func(_ int, v float64) string { return fmt.Sprint(int(v)) }},
+		"svm":         {nil, func(i int, v float64) string { return fmt.Sprint(2*(int(v+float64(i%2))/5%2) - 1) }},
+	} {
+		data := write(t, ".", name+".csv", oddTable(150, c.target))
+		conetune(t, append([]string{"tune", name, "--data", data, "--save", "m.json", "--categorical", "code"}, c.args...)...).ok(t)
+		conetune(t, "predict", "--model", "m.json", "--data", data, "--out", "p.csv").ok(t)
+		want := readFile(t, "p.csv")
+		for _, target := range []string{"go", "python", "r"} {
+			if got := exported(t, target, "m.json", data); got != nil {
+				sameTable(t, want, got, name+" in "+target)
+			}
+		}
+	}
+}
+
+// The SELECT gives what conetune predict gives, in SQLite.
+func TestExportSQL(t *testing.T) {
+	if _, err := exec.LookPath("sqlite3"); err != nil {
+		t.Skip("no sqlite3")
+	}
+	t.Chdir(t.TempDir())
+	var text, rows strings.Builder
+	text.WriteString("y,\"sel\"\"ect\",order by,when\n")
+	for i := range 120 {
+		x, level, day := fmt.Sprintf("%g", float64(i%13)/4), []string{"or'1", "a b", "京都", "NA"}[i*i/3%4],
+			fmt.Sprintf("%d-%02d-%02d", 1960+i, 1+i%12, 1+i%28)
+		if i%9 == 0 {
+			x = ""
+		}
+		y := []string{"low", "mid", "hi'gh"}[(i%13+i*i/3%4*2+i%2)%9/3]
+		fmt.Fprintf(&text, "%s,%s,%s,%s\n", y, level, x, day)
+		null := func(s string) string {
+			if s == "" || s == "NA" {
+				return "NULL"
+			}
+			return "'" + strings.ReplaceAll(s, "'", "''") + "'"
+		}
+		fmt.Fprintf(&rows, "INSERT INTO \"the table\" VALUES (%s, %s, %s);\n", null(level), null(x), null(day))
+	}
+	write(t, ".", "t.csv", text.String())
+	conetune(t, "tune", "multinomial", "--data", "t.csv", "--save", "m.json", "--positive", "mid", "--decide", "0.4").ok(t)
+	conetune(t, "predict", "--model", "m.json", "--data", "t.csv", "--out", "p.csv").ok(t)
+	query := conetune(t, "export", "m.json", "--to", "sql", "--table", "the table").ok(t)
+	script := "CREATE TABLE \"the table\" (\"sel\"\"ect\" TEXT, \"order by\" REAL, \"when\" TEXT);\n" + rows.String() +
+		".mode csv\n.headers on\nSELECT prediction, \"probability_hi'gh\", probability_low, probability_mid FROM (" +
+		strings.TrimSuffix(strings.TrimSpace(query), ";") + ");\n"
+	cmd := exec.Command("sqlite3", ":memory:")
+	cmd.Stdin = strings.NewReader(script)
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, string(out))
+	sameTable(t, readFile(t, "p.csv"), out, "sql")
+}
+
+// What cannot be exported is said, and nothing is written.
+func TestExportRefused(t *testing.T) {
+	_, model := savedElasticNet(t)
+	for _, c := range []struct{ args, want string }{
+		{"", "--to LANGUAGE is missing"}, {"--to perl", `unknown language "perl"; known are: python, r, sql, pmml, onnx, go`},
+		{"--to python --out " + model, "would overwrite the model"}, {"--to go --package 1x", "is no name of a package"},
+	} {
+		conetune(t, append([]string{"export", model}, strings.Fields(c.args)...)...).fails(t, cli.ExitUsage, c.want)
+	}
+}

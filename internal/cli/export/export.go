@@ -1,0 +1,67 @@
+// Package export has the command conetune export.
+package export
+
+import (
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/conetune/conetune/internal/cli"
+	"github.com/conetune/conetune/model/export"
+)
+
+const help = `Write a model that conetune tune --save wrote in another language: a file that predicts what conetune predict does,
+with the levels, gaps, dates and thresholds of the model, and needs nothing but its language.
+
+python, r and go are programs with a function for rows and one for CSV files, and read texts as conetune predict does.
+sql is a SELECT, pmml a RegressionModel of PMML 4.4 and onnx a graph with an input for each column: their columns have
+types, numbers, texts and dates (onnx: days since 1970-01-01), and NULL, NaN or an empty text for a missing value.`
+
+// Command is conetune export.
+func Command(a *cli.App) *cobra.Command {
+	var target, out string
+	var o export.Options
+	cmd := &cobra.Command{
+		Use:   "export MODEL.json --to " + strings.Join(export.Targets(), "|"),
+		Short: "Write a saved model in another language",
+		Long:  help,
+		Example: `  conetune export model.json --to python --out score.py && python3 score.py new.csv
+  conetune export model.json --to sql --table visits`,
+		Args: cli.One("model file", ""),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if target == "" {
+				return cli.BadInputf("--to LANGUAGE is missing, expected one of %s", strings.Join(export.Targets(), ", "))
+			}
+			if err := cli.CheckOutput(out); err != nil {
+				return cli.BadInputf("--out: %w", err)
+			}
+			if out != cli.StandardStream && cli.Absolute(out) == cli.Absolute(args[0]) {
+				return cli.BadInputf("--out %s: would overwrite the model", out)
+			}
+			m, err := a.ReadModel(args[0])
+			if err != nil {
+				return cli.BadInput(err)
+			}
+			var text strings.Builder
+			if err := export.Write(&text, m, target, o); err != nil {
+				return cli.BadInputf("%s: %w", args[0], err)
+			}
+			write := func(w io.Writer) error {
+				_, err := io.WriteString(w, text.String())
+				return err
+			}
+			if err := a.WriteFile(out, write); err != nil {
+				return cli.Failed(cli.FileError("--out", err))
+			}
+			return nil
+		},
+	}
+	fs := cmd.Flags()
+	fs.SortFlags = false
+	fs.StringVar(&target, "to", "", "`LANGUAGE`: "+strings.Join(export.Targets(), ", "))
+	fs.StringVar(&out, "out", cli.StandardStream, "write to `FILE` instead of standard output")
+	fs.StringVar(&o.Table, "table", "data", "`NAME` of the table of --to sql")
+	fs.StringVar(&o.Package, "package", "predictor", "`NAME` of the package of --to go")
+	return cmd
+}

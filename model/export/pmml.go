@@ -1,0 +1,273 @@
+package export
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/conetune/conetune/table"
+)
+
+// element is one of XML, with pairs of names and values of its attributes.
+func element(name string, attributes []string, children ...string) string {
+	var b bytes.Buffer
+	b.WriteString("<" + name)
+	for k := 0; k < len(attributes); k += 2 {
+		b.WriteString(" " + attributes[k] + `="`)
+		_ = xml.EscapeText(&b, []byte(attributes[k+1])) // memory takes everything
+		b.WriteString(`"`)
+	}
+	if children == nil {
+		return b.String() + "/>\n"
+	}
+	content := strings.Join(children, "")
+	if strings.HasPrefix(content, "<") {
+		content = "\n" + content
+	}
+	return b.String() + ">" + content + "</" + name + ">\n"
+}
+
+func apply(function string, of ...string) string {
+	return element("Apply", []string{"function", function}, of...)
+}
+
+func field(name string) string { return element("FieldRef", []string{"field", name}) }
+
+func constant(kind, text string) string {
+	text = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(text)
+	return `<Constant dataType="` + kind + `">` + text + "</Constant>\n"
+}
+
+// errSeveral says which models have no PMML.
+var errSeveral = errors.New("a regression model of PMML has one target; python, r, sql, go and onnx take several")
+
+// pmml is a document as it grows: fields of data, of the model, and what is derived of them.
+type pmml struct {
+	data, mining, derived []string
+	program               *Program
+	fill                  string // stands for a missing level
+}
+
+// writePMML writes a document of PMML 4.4 with one RegressionModel: columns are doubles, strings, and dates or times.
+// Where a prediction refuses a row, its result is missing.
+func writePMML(w io.Writer, p *Program, _ Options) error {
+	if p.Link == Identity && len(p.Intercepts) > 1 {
+		return errSeveral
+	}
+	d := &pmml{program: p, fill: "(missing)"}
+	var tables []string
+	for _, in := range p.Inputs {
+		for _, l := range in.Levels {
+			if slices.Contains(l.Texts, d.fill) {
+				d.fill += "*"
+			}
+		}
+	}
+	for _, in := range p.Inputs {
+		d.add(in)
+	}
+	if p.Offset != "" {
+		d.field(p.Offset, "double")
+	}
+	for k := range p.Intercepts {
+		tables = append(tables, d.table(k, len(p.Intercepts)))
+	}
+	function, normalization := "regression", "none"
+	target := []string{"name", "target", "optype", "continuous", "dataType", "double"}
+	var labels []string
+	switch p.Link {
+	case Exp:
+		normalization = "exp"
+	case Logit, Softmax:
+		function, normalization = "classification", "softmax"
+		target = []string{"name", "target", "optype", "categorical", "dataType", "string"}
+		for _, label := range p.Labels {
+			labels = append(labels, element("Value", []string{"value", label}))
+		}
+		if p.Link == Logit { // the first one has the score 0
+			tables = append([]string{element("RegressionTable", []string{"intercept", "0", "targetCategory", p.Labels[0]})},
+				tables...)
+		}
+	}
+	d.data = append(d.data, element("DataField", target, labels...))
+	d.mining = append(d.mining, element("MiningField", []string{"name", "target", "usageType", "target"}))
+	parts := []string{element("MiningSchema", nil, d.mining...), element("Output", nil, p.pmmlOutputs()...)}
+	if d.derived != nil {
+		parts = append(parts, element("LocalTransformations", nil, d.derived...))
+	}
+	_, err := io.WriteString(w, xml.Header+element("PMML", []string{"version", "4.4", "xmlns",
+		"http://www.dmg.org/PMML-4_4"},
+		element("Header", []string{"description", p.Title}, element("Application", []string{"name", "conetune"})),
+		element("DataDictionary", nil, d.data...),
+		element("RegressionModel", []string{"functionName", function, "normalizationMethod", normalization},
+			append(parts, tables...)...)))
+	return err
+}
+
+// field is a column of a type, some of whose values are missing.
+func (d *pmml) field(name, kind string, missing ...string) {
+	optype := "continuous"
+	if kind == "string" {
+		optype = "categorical"
+	}
+	values := []string(nil)
+	for _, text := range missing {
+		values = append(values, element("Value", []string{"value", text, "property", "missing"}))
+	}
+	d.data = append(d.data, element("DataField", []string{"name", name, "optype", optype, "dataType", kind}, values...))
+	d.mining = append(d.mining, element("MiningField", []string{"name", name}))
+}
+
+// add adds a column, and what is made of it, whose name has an ending.
+func (d *pmml) add(in Input) {
+	p, x, gone := d.program, field(in.Name), apply("isMissing", field(in.Name))
+	derive := func(ending, optype, kind, content string) {
+		d.derived = append(d.derived, element("DerivedField", []string{"name", in.Name + ending, "optype", optype, "dataType",
+			kind}, content))
+	}
+	switch in.Kind {
+	case table.Category:
+		d.field(in.Name, "string", slices.Compact(slices.Sorted(slices.Values(slices.Concat(p.Texts, p.Usual))))...)
+		if !p.Reject {
+			x = apply("if", gone, constant("string", d.fill), x)
+		}
+		derive(" filled", "categorical", "string", x)
+		return
+	case table.Date:
+		d.field(in.Name, "string", p.Texts...)
+		x = d.days(in, derive)
+	default:
+		var missing []string
+		for _, v := range p.Numbers {
+			missing = append(missing, number(v))
+		}
+		d.field(in.Name, "double", missing...)
+	}
+	if !p.Reject {
+		x = apply("if", gone, constant("double", number(in.Fill)), x)
+		derive(" gone", "continuous", "double", apply("if", gone, constant("double", "1"), constant("double", "0")))
+	}
+	derive(" filled", "continuous", "double", x)
+}
+
+// days are those of a text YYYY-MM-DD since 1970-01-01, as the calendar goes from March to February, with HH:MM:SS where
+// the layout has a time of day. The functions of dates are not in all readers.
+func (d *pmml) days(in Input, derive func(ending, optype, kind, content string)) string {
+	whole := func(v string) string { return constant("double", v) }
+	part := func(from, n string) string {
+		text := apply("substring", field(in.Name+" date"), constant("integer", from), constant("integer", n))
+		return apply("*", text, whole("1"))
+	}
+	floor := func(x, by string) string { return apply("floor", apply("/", x, whole(by))) }
+	year, month := field(in.Name+" year"), field(in.Name+" month")
+	early := func(yes, no string) string { return apply("if", apply("lessOrEqual", month, whole("2")), yes, no) }
+	date := field(in.Name)
+	if !d.program.Reject {
+		date = apply("if", apply("isMissing", date), constant("string", "1970-01-01 00:00:00"), date)
+	}
+	derive(" date", "categorical", "string", date)
+	derive(" month", "continuous", "double", part("6", "2"))
+	derive(" year", "continuous", "double", apply("-", part("1", "4"), early(whole("1"), whole("0"))))
+	sum := func(first string, more ...string) string {
+		for _, term := range more {
+			first = apply("+", first, term)
+		}
+		return first
+	}
+	since := apply("+", month, early(whole("9"), whole("-3")))
+	days := sum(part("9", "2"), whole("-719469"), apply("*", whole("365"), year), floor(year, "4"), floor(year, "400"),
+		floor(apply("+", apply("*", whole("153"), since), whole("2")), "5"), apply("*", whole("-1"), floor(year, "100")))
+	if !in.Clock() {
+		return days
+	}
+	seconds := sum(apply("*", whole("3600"), part("12", "2")), apply("*", whole("60"), part("15", "2")), part("18", "2"))
+	return sum(days, apply("/", seconds, whole("86400")))
+}
+
+// table are the weights of score k of q.
+func (d *pmml) table(k, q int) string {
+	p := d.program
+	attributes, terms := []string{"intercept", number(p.Intercepts[k])}, []string{}
+	if p.Labels != nil && p.Link != Sign {
+		attributes = append(attributes, "targetCategory", p.Labels[k+len(p.Labels)-q])
+	}
+	term := func(kind, name string, weight float64, value ...string) {
+		if weight != 0 {
+			terms = append(terms, element(kind, slices.Concat([]string{"name", name}, value, []string{"coefficient",
+				number(weight)})))
+		}
+	}
+	for _, in := range p.Inputs {
+		if in.Kind == table.Category {
+			for _, l := range in.Levels {
+				for _, text := range l.Texts {
+					term("CategoricalPredictor", in.Name+" filled", l.Weights[k], "value", text)
+				}
+			}
+			term("CategoricalPredictor", in.Name+" filled", in.Gap[k], "value", d.fill)
+			continue
+		}
+		term("NumericPredictor", in.Name+" filled", in.Weights[k])
+		if !p.Reject {
+			term("NumericPredictor", in.Name+" gone", in.Gap[k])
+		}
+	}
+	if p.Offset != "" {
+		term("NumericPredictor", p.Offset, 1)
+	}
+	slices.SortStableFunc(terms, func(a, b string) int { // numbers come first
+		return strings.Compare(b[:len("<N")], a[:len("<N")])
+	})
+	return element("RegressionTable", attributes, terms...)
+}
+
+// pmmlOutputs are the prediction and the probabilities.
+func (p *Program) pmmlOutputs() (list []string) {
+	output := func(name, kind, feature string, more ...string) []string {
+		optype := "continuous"
+		if kind == "string" {
+			optype = "categorical"
+		}
+		return append([]string{"name", name, "optype", optype, "dataType", kind, "feature", feature}, more...)
+	}
+	decided := func(of string, above float64, otherwise string) string {
+		last := len(p.Labels) - 1
+		return element("OutputField", output("prediction", "string", "transformedValue"), apply("if", apply("greaterThan",
+			field(of), constant("double", number(above))), constant("string", p.Labels[last]), otherwise))
+	}
+	above := 0.0
+	if p.Threshold != nil {
+		above = *p.Threshold
+	}
+	switch {
+	case p.Link == Sign:
+		return []string{element("OutputField", output("score", "double", "predictedValue")),
+			decided("score", above, constant("string", p.Labels[0]))}
+	case p.Labels == nil:
+		return []string{element("OutputField", output("prediction", "double", "predictedValue"))}
+	}
+	for k, label := range p.Labels {
+		list = append(list, element("OutputField", output(p.Outputs[k+1], "double", "probability", "value", label)))
+	}
+	if p.Threshold == nil {
+		return append(list, element("OutputField", output("prediction", "string", "predictedValue")))
+	}
+	// Before the last label, the first of those that are not less probable than those that follow.
+	last := len(p.Labels) - 1
+	otherwise := constant("string", p.Labels[last-1])
+	for k := last - 2; k >= 0; k-- {
+		largest := []string{}
+		for j := k + 1; j < last; j++ {
+			largest = append(largest, apply("greaterOrEqual", field(p.Outputs[k+1]), field(p.Outputs[j+1])))
+		}
+		condition := largest[0]
+		if len(largest) > 1 {
+			condition = apply("and", largest...)
+		}
+		otherwise = apply("if", condition, constant("string", p.Labels[k]), otherwise)
+	}
+	return append(list, decided(p.Outputs[last+1], above, otherwise))
+}

@@ -1,0 +1,243 @@
+// Package export writes a saved model in another language: a file that predicts what conetune predict does, with all of
+// the preparation of its columns, and needs nothing else.
+//
+// A model becomes a [Program], which says what is done with a row: each column that the model uses adds to one score or
+// several, by its number times weights, by the weights of its level, or by those of a gap; a link and a decision make
+// predictions of the scores. Each language is one printer of it.
+//
+// Python, R and Go read texts as table does: numbers with units and thousands, dates, spellings of missing values.
+// SQL, PMML and ONNX take columns that have types: numbers, texts and, but for ONNX, dates.
+package export
+
+import (
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/conetune/conetune/internal/textfile"
+	"github.com/conetune/conetune/internal/words"
+	"github.com/conetune/conetune/model"
+	"github.com/conetune/conetune/table"
+)
+
+// The links of a [Program].
+const (
+	Identity = "identity" // predictions are the scores
+	Exp      = "exp"      // their exponentials
+	Sign     = "sign"     // the second label, where the score is above the threshold
+	Logit    = "logit"    // the same, with the probabilities 1/(1 + exp(-score)) of the second one, and of the first
+	Softmax  = "softmax"  // a score for each label, whose exponentials are in proportion to the probabilities
+)
+
+// Program is what a model does with a row.
+type Program struct {
+	// Title says in a line what the model is.
+	Title  string
+	Inputs []Input
+	// Offset is the column of a known term that is added to the score; empty without.
+	Offset string
+	// Intercepts are those of the scores.
+	Intercepts []float64
+	// Texts and Numbers stand for missing values beside the empty text; Texts have the usual spellings, too.
+	Texts, Usual []string
+	Numbers      []float64
+	// Reject says that a missing value is an error.
+	Reject bool
+	Link   string
+	// Labels are those of classes, nil for numbers. Threshold is the score, for Logit and Softmax the probability of the
+	// last label, above which this label is predicted; nil for a score above 0, and the largest probability.
+	Labels    []string
+	Threshold *float64
+	// Outputs name the predictions and probabilities, as the header of conetune predict --out does.
+	Outputs []string
+}
+
+// Input is a column that is used.
+type Input struct {
+	Name string
+	// Kind is table.Number, table.Category or table.Date, whose numbers are days since 1970-01-01.
+	Kind string
+	// Fill stands in the place of a missing number.
+	Fill float64
+	// Weights multiply a number, one for each score. Gap are added where the value is missing.
+	Weights, Gap []float64
+	// Levels are those of a category that add to scores; others add nothing.
+	Levels []Level
+	// Layout is that of dates, as in package time; Pattern is its regular expression, with a group for each of Fields.
+	Layout, Pattern, Fields string
+}
+
+// Level is one of a category: texts that mean the same, or a number that may be written in several ways.
+type Level struct {
+	Texts    []string
+	IsNumber bool
+	Number   float64
+	Weights  []float64
+}
+
+// New is the program of a model. A model that has none is an error.
+func New(m *model.Model) (*Program, error) {
+	if m.Matrix != nil {
+		return nil, fmt.Errorf("%s predicts the entries of one matrix, and has no columns to be exported", m.Model)
+	}
+	m = m.Needed()
+	e := m.Encoding
+	if e == nil {
+		e = table.OfNumbers(m.Features)
+	}
+	p := &Program{
+		Title:  fmt.Sprintf("%s of %s, exported by %s", words.Joined(m.Predicted()), m.Model, m.Provenance.Program),
+		Offset: m.Offset, Intercepts: m.Intercepts, Texts: slices.Concat([]string{""}, e.Spellings),
+		Usual: table.MissingSpellings(), Reject: e.Rule == table.Reject, Link: Identity, Threshold: m.Threshold,
+	}
+	if p.Intercepts == nil {
+		p.Intercepts = []float64{m.Intercept}
+	}
+	for _, text := range e.Spellings {
+		if v, n := textfile.Decimal([]byte(text)); n > 0 && n == len(text) {
+			p.Numbers = append(p.Numbers, v)
+		}
+	}
+	q := len(p.Intercepts)
+	at := 0
+	for k := range e.Columns {
+		c := &e.Columns[k]
+		names := c.Features()
+		weights := func(j int) []float64 { return m.Coefficients[(at+j)*q : (at+j+1)*q] }
+		p.Inputs = append(p.Inputs, input(c, q, weights, len(names)))
+		at += len(names)
+	}
+	p.outputs(m)
+	return p, nil
+}
+
+// input is a column of n features with their weights.
+func input(c *table.Coding, q int, weights func(j int) []float64, n int) Input {
+	in := Input{Name: c.Column, Kind: c.Kind, Fill: c.Fill, Gap: make([]float64, q)}
+	if c.Missing {
+		in.Gap = weights(n - 1)
+	}
+	if c.Kind != table.Category {
+		in.Weights = weights(0)
+		if c.Kind == table.Date {
+			in.Layout = c.Layout
+			in.Pattern, in.Fields = datePattern(c.Layout)
+		}
+		return in
+	}
+	for k, text := range c.Levels[min(1, len(c.Levels)):] {
+		if w := weights(k); slices.ContainsFunc(w, func(v float64) bool { return v != 0 }) {
+			l := Level{Texts: table.SpellingsOf(text), Weights: w}
+			// The two characters of a line end in quotes, which are two blanks, are one to some readers of CSV.
+			if one := strings.ReplaceAll(text, "  ", " "); one != text && !slices.Contains(c.Levels, one) {
+				l.Texts = append(l.Texts, one)
+			}
+			v, err := strconv.ParseFloat(text, 64)
+			if l.IsNumber = err == nil && v == v && words.Exact(v) == text; l.IsNumber {
+				l.Number = v
+			}
+			in.Levels = append(in.Levels, l)
+		}
+	}
+	return in
+}
+
+// Clock says that dates have a time of day.
+func (in Input) Clock() bool { return strings.ContainsAny(in.Fields, "HMS") }
+
+// outputs sets the link, and what comes out.
+func (p *Program) outputs(m *model.Model) {
+	p.Outputs = []string{"prediction"}
+	switch {
+	case m.Labels != nil:
+		p.Labels = m.LabelTexts()
+		switch m.Loss.Kind {
+		case model.Hinge:
+			p.Link = Sign
+			return
+		case model.Multinomial:
+			p.Link = Softmax
+		default:
+			p.Link = Logit
+		}
+		for _, label := range p.Labels {
+			p.Outputs = append(p.Outputs, "probability_"+label)
+		}
+	case m.LogLink:
+		p.Link = Exp
+	case m.Targets != nil:
+		p.Outputs = nil
+		for _, name := range m.Targets {
+			p.Outputs = append(p.Outputs, "prediction_"+name)
+		}
+	}
+}
+
+// dateParts are what layouts of dates consist of, with the letter of the field, in the order in which they are tried.
+var dateParts = []struct{ layout, pattern, field string }{
+	{"2006", `([0-9]{4})`, "Y"}, {"January", `([A-Za-z]{3})[A-Za-z]*`, "b"}, {"Jan", `([A-Za-z]{3})`, "b"},
+	{"01", `([0-9]{2})`, "m"}, {"02", `([0-9]{2})`, "d"}, {"06", `([0-9]{2})`, "y"}, {"15", `([0-9]{1,2})`, "H"},
+	{"04", `([0-9]{2})`, "M"}, {"05", `([0-9]{2}(?:[.,][0-9]+)?)`, "S"}, {"PM", `(AM|PM)`, "p"},
+	{"Z07:00", `(Z|[-+][0-9]{2}:[0-9]{2})`, "z"}, {"-0700", `([-+][0-9]{4})`, "z"}, {"3", `([0-9]{1,2})`, "H"},
+	{"1", `([0-9]{1,2})`, "m"}, {"2", `([0-9]{1,2})`, "d"}, {" ", ` +`, ""},
+}
+
+// datePattern is the regular expression of dates of a layout, which may begin with the day of the week (field w).
+func datePattern(layout string) (pattern, fields string) {
+	pattern, fields = `^(?:([A-Za-z]{3,9})[.]?,? +)?`, "w"
+	for layout != "" {
+		k := slices.IndexFunc(dateParts, func(p struct{ layout, pattern, field string }) bool {
+			return strings.HasPrefix(layout, p.layout)
+		})
+		if k < 0 {
+			pattern += regexp.QuoteMeta(layout[:1])
+			layout = layout[1:]
+			continue
+		}
+		pattern, fields = pattern+dateParts[k].pattern, fields+dateParts[k].field
+		layout = layout[len(dateParts[k].layout):]
+	}
+	return pattern + "$", fields
+}
+
+// Patterns of numbers, for languages that read texts: a plain one, and one with signs of currency and percent, groups
+// of thousands, other minus signs, or in parentheses, whose groups are the parenthesis, two signs, and the number.
+var (
+	plainPattern = `^[-+]?(?:[0-9]+[.]?[0-9]*|[.][0-9]+)(?:[eE][-+]?[0-9]+)?$`
+	blanks       = "[ \\t\u00a0\u202f\u2009]*"
+	groups       = "[,'’ \u00a0\u202f\u2009]"
+	currency     = `(?:\$|€|£|¥|₹|₩|CHF|EUR|USD|GBP)?` + blanks
+	loosePattern = `^(\(?)` + blanks + `([-+−–]?)` + blanks + currency + `([-+]?)((?:[1-9][0-9]{0,2}|0[0-9]{1,2})(?:` +
+		groups + `[0-9]{3})+(?:[.][0-9]*)?|(?:[0-9]+[.]?[0-9]*|[.][0-9]+)(?:[eE][-+]?[0-9]+)?)` + blanks + currency + `%?` +
+		blanks + `\)?$`
+)
+
+// Options are what printers of single languages take.
+type Options struct {
+	// Table is the name of the table of SQL, Package that of the package of Go; empty for data and predictor.
+	Table, Package string
+}
+
+// targets are the printers by the name of the language.
+var targets = map[string]func(io.Writer, *Program, Options) error{
+	"go": writeGo, "onnx": writeONNX, "pmml": writePMML, "python": writePython, "r": writeR, "sql": writeSQL,
+}
+
+// Targets are the names of the languages.
+func Targets() []string { return []string{"python", "r", "sql", "pmml", "onnx", "go"} }
+
+// Write writes a model in a language of [Targets]. The error is that it cannot be written in it, or not be written.
+func Write(w io.Writer, m *model.Model, target string, o Options) error {
+	write, known := targets[target]
+	if !known {
+		return fmt.Errorf("unknown language %q; known are: %s", target, words.Joined(Targets()))
+	}
+	p, err := New(m)
+	if err != nil {
+		return err
+	}
+	return write(w, p, o)
+}

@@ -1,0 +1,44 @@
+package export
+
+import (
+	"encoding/binary"
+	"math"
+)
+
+// message is a protocol buffer: fields by their number, varints and what has a length (Protocol Buffers Encoding, 2008).
+type message []byte
+
+func (m message) tag(field, wire int) message { return binary.AppendUvarint(m, uint64(field<<3|wire)) }
+
+func (m message) integer(field int, v int64) message {
+	return binary.AppendUvarint(m.tag(field, 0), uint64(v))
+}
+
+func (m message) bytes(field int, content []byte) message {
+	return append(binary.AppendUvarint(m.tag(field, 2), uint64(len(content))), content...)
+}
+
+func (m message) text(field int, content string) message { return m.bytes(field, []byte(content)) }
+
+// with adds a message, or each of several, as a field.
+func (m message) with(field int, parts ...message) message {
+	for _, part := range parts {
+		m = m.bytes(field, part)
+	}
+	return m
+}
+
+// doubles are numbers in little-endian order.
+func doubles(list []float64) (out []byte) {
+	for _, v := range list {
+		out = binary.LittleEndian.AppendUint64(out, math.Float64bits(v))
+	}
+	return out
+}
+
+func integers(list []int64) (out []byte) {
+	for _, v := range list {
+		out = binary.LittleEndian.AppendUint64(out, uint64(v))
+	}
+	return out
+}

@@ -267,7 +267,7 @@ func predictFile(a *cli.App, modelPath string, data tableToPredict) (*prediction
 		return nil, cli.BadInputf("--data FILE is missing")
 	}
 	defer data.in.Close()
-	if !data.in.IsLIBSVM(data.path) {
+	if bounds.of == nil && !data.in.IsLIBSVM(data.path) {
 		m = m.Needed()
 	}
 	var p *predictions

@@ -73,8 +73,8 @@ func (d *Design) hints() {
 	}
 	for _, j := range d.crowded {
 		if d.units(j) {
-			d.note("hint", "%s names what several rows are about: Division.Group keeps the rows of each together, so that errors "+
-				"are those of new ones", FoundColumn{Name: t.columns[j].Name})
+			d.note("hint", "%s names what several rows are about: Division.Group keeps the rows of each together, so that "+
+				"errors are those of new ones", FoundColumn{Name: t.columns[j].Name})
 		}
 	}
 }

@@ -71,6 +71,7 @@ type Design struct {
 	labels   []string // of text targets
 	event    *Event   // of times
 	findings []Finding
+	noted    map[string]int // findings whose columns are gathered, by their texts
 	wrong    *faults
 }
 
@@ -94,7 +95,7 @@ func Choose(t *Table, w Wanted) (*Design, error) {
 	d := newDesign(t, w)
 	d.findTargets()
 	for _, steps := range [][]func(){{d.findFeatures, d.checkTargets, d.checkFeatures}, {d.findRows, d.checkHelpers,
-		d.tellMissing}, {d.hints}} {
+		d.tellMissing}, {d.hints, d.nameNoted}} {
 		if err := d.wrong.err(); err != nil {
 			return nil, err
 		}
@@ -109,7 +110,26 @@ func newDesign(t *Table, w Wanted) *Design {
 	if w.Missing == "" {
 		w.Missing = Median
 	}
-	return &Design{table: t, wanted: w, category: make([]bool, len(t.columns)), wrong: &faults{File: t.name}}
+	return &Design{table: t, wanted: w, category: make([]bool, len(t.columns)), noted: map[string]int{},
+		wrong: &faults{File: t.name}}
+}
+
+// note adds a column to a finding, whose text has %s in the place of all of them.
+func (d *Design) note(kind, text string, c FoundColumn) {
+	k, known := d.noted[text]
+	if !known {
+		k = len(d.findings)
+		d.noted[text] = k
+		d.findings = append(d.findings, Finding{Kind: kind})
+	}
+	d.findings[k].Columns = append(d.findings[k].Columns, c)
+}
+
+// nameNoted puts the columns of findings into their texts.
+func (d *Design) nameNoted() {
+	for text, k := range d.noted {
+		d.findings[k].Text = fmt.Sprintf(text, describe(d.findings[k].Columns))
+	}
 }
 
 // columns looks names up that the user gave for a purpose.
@@ -231,9 +251,10 @@ func (d *Design) findFeatures() {
 	if len(d.wrong.List) > 0 {
 		return
 	}
-	var index, counting, empty, constant, gone, many []FoundColumn
+	const anyway = " (Wanted.Labels none takes it all the same)"
 	for j := range t.columns {
 		c := &t.columns[j]
+		note := func(kind, text string, count int) { d.note(kind, text, FoundColumn{Name: c.Name, Count: count}) }
 		if c.Kind == Category {
 			d.category[j] = true
 		}
@@ -245,38 +266,28 @@ func (d *Design) findFeatures() {
 			}
 		case slices.Contains(helpers, j):
 		case !noNames && d.isLabel(j):
-			index = append(index, FoundColumn{Name: c.Name})
+			note("columns", "%s: names or numbers of rows, no feature"+anyway, 0)
 		case !noNames && d.counts(j):
-			counting = append(counting, FoundColumn{Name: c.Name})
+			first := "0, 1, 2, .."
+			if c.counts[1] == t.rows {
+				first = "1, 2, 3, .."
+			}
+			note("columns", "%s: counts the rows, "+first+", no feature"+anyway, 0)
 		case c.Kind == Empty:
-			empty = append(empty, FoundColumn{Name: c.Name})
+			note("columns", "%s: no values, left out", 0)
 		case c.Constant && d.category[j]:
-			gone = append(gone, FoundColumn{Name: c.Name})
+			note("columns", "%s: the same text in all rows, left out", 0)
 		case c.Kind == Category && !slices.Contains(categorical, j) && d.tooMany(c):
-			many = append(many, FoundColumn{Name: c.Name, Count: c.Levels()})
+			note("columns", "%s: too many different texts for a category, left out (Wanted.Categorical takes it all the same)",
+				c.Levels())
 			d.crowded = append(d.crowded, j)
 		default:
 			if c.Constant {
-				constant = append(constant, FoundColumn{Name: c.Name})
+				note("hint", "%s: the same number in all rows, which tells nothing", 0)
 			}
 			d.features = append(d.features, j)
 		}
 	}
-	d.findings = found(d.findings, "columns", index,
-		"%s: names or numbers of rows, no feature (Wanted.Labels none takes it all the same)")
-	if counting != nil {
-		first := "0, 1, 2, .."
-		if t.columns[0].counts[1] == t.rows {
-			first = "1, 2, 3, .."
-		}
-		d.findings = found(d.findings, "columns", counting,
-			"%s: counts the rows, "+first+", no feature (Wanted.Labels none takes it all the same)")
-	}
-	d.findings = found(d.findings, "columns", empty, "%s: no values, left out")
-	d.findings = found(d.findings, "columns", gone, "%s: the same text in all rows, left out")
-	d.findings = found(d.findings, "hint", constant, "%s: the same number in all rows, which tells nothing")
-	d.findings = found(d.findings, "columns", many,
-		"%s: too many different texts for a category, left out (Wanted.Categorical takes it all the same)")
 	switch {
 	case len(d.targets) == len(t.columns):
 		d.wrong.add(t.header, "", "all %d columns are targets, expected at least one feature", len(t.columns))
@@ -322,8 +333,7 @@ func (d *Design) checkTargets() {
 			}
 			d.wrong.add(0, t.field(j), "the target holds texts (%s), expected numbers; %s", list(words), models)
 		case c.Kind == Date:
-			d.findings = found(d.findings, "date", []FoundColumn{{Name: c.Name}},
-				"the target, %s, holds dates: days since 1970-01-01 are predicted")
+			d.note("date", "the target, %s, holds dates: days since 1970-01-01 are predicted", FoundColumn{Name: c.Name})
 		}
 	}
 }
@@ -390,7 +400,7 @@ func (d *Design) addMixed(j int) {
 // checkFeatures says why columns cannot be features, and how they are used.
 func (d *Design) checkFeatures() {
 	t := d.table
-	var dates, units, categories, mixed []FoundColumn
+	var units []FoundColumn
 	var signs []string
 	for _, j := range slices.Concat(d.targets, d.features) {
 		c := &t.columns[j]
@@ -400,21 +410,17 @@ func (d *Design) checkFeatures() {
 			signs = append(signs, strings.Split(c.units, ", ")...)
 		case slices.Contains(d.targets, j):
 		case d.category[j]:
+			d.note("category", "%s: categories, a feature for each level but the first", FoundColumn{Name: c.Name})
 			if c.Texts > 0 && c.Texts < t.rows-c.Missing {
-				mixed = append(mixed, FoundColumn{c.Name, c.Texts, c.textLines})
+				d.note("category", "%s: numbers, and texts as counted here, taken as a category",
+					FoundColumn{c.Name, c.Texts, c.textLines})
 			}
-			categories = append(categories, FoundColumn{Name: c.Name})
 		case c.Kind == Mixed:
 			d.addMixed(j)
 		case c.Kind == Date:
-			dates = append(dates, FoundColumn{Name: c.Name})
+			d.note("date", "%s: dates, taken as days since 1970-01-01", FoundColumn{Name: c.Name})
 		}
 	}
-	if len(categories) > 0 {
-		d.findings = found(d.findings, "category", categories, "%s: categories, a feature for each level but the first")
-	}
-	d.findings = found(d.findings, "category", mixed, "%s: numbers, and texts as counted here, taken as a category")
-	d.findings = found(d.findings, "date", dates, "%s: dates, taken as days since 1970-01-01")
 	slices.Sort(signs)
 	d.findings = found(d.findings, "units", units, "%s: numbers, read without "+strings.Join(slices.Compact(signs), ", "))
 }
@@ -471,23 +477,19 @@ func (t *Table) lacks(i int, columns []int) bool {
 // tellMissing says what becomes of missing values.
 func (d *Design) tellMissing() {
 	t := d.table
-	var numbers, categories []FoundColumn
 	for _, j := range d.features {
 		c := &t.columns[j]
-		switch {
+		switch gaps := (FoundColumn{c.Name, c.Missing, c.missingLines}); {
 		case c.Missing == 0:
 		case d.wanted.Missing == Reject:
 			d.wrong.add(c.missingLines[0], t.field(j), "%s (%s), and Wanted.Missing is error",
 				words.Count(c.Missing, "missing value"), atLines(c.missingLines, c.Missing))
 		case d.wanted.Missing == DropRows:
 		case d.category[j]:
-			categories = append(categories, FoundColumn{c.Name, c.Missing, c.missingLines})
+			d.note("missing", "missing values in %s: a level of their own where they are more than 5 %% of the training rows, "+
+				"and else the reference", gaps)
 		default:
-			numbers = append(numbers, FoundColumn{c.Name, c.Missing, c.missingLines})
+			d.note("missing", "missing values in %s: the "+d.wanted.Missing+" of the training rows is put in their place", gaps)
 		}
 	}
-	d.findings = found(d.findings, "missing", numbers,
-		"missing values in %s: the "+d.wanted.Missing+" of the training rows is put in their place")
-	d.findings = found(d.findings, "missing", categories, "missing values in %s: a level of their own where they are "+
-		"more than 5 %% of the training rows, and else the reference")
 }

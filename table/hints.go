@@ -46,7 +46,7 @@ func (d *Design) units(j int) bool {
 // themselves.
 func (d *Design) hints() {
 	t := d.table
-	var ids, leaks, units, crowded []FoundColumn
+	d.suspects()
 	var y []float64
 	if len(d.targets) == 1 {
 		y = d.target()
@@ -59,31 +59,24 @@ func (d *Design) hints() {
 	})
 	for k, j := range d.features {
 		c := &t.columns[j]
+		note := func(text string) { d.note("hint", text, FoundColumn{Name: c.Name}) }
 		if c.Kind == Number && c.Distinct && c.Texts == 0 && t.rows > 10 && !d.category[j] &&
 			(c.Counting || looksLikeID(c.Name)) {
-			ids = append(ids, FoundColumn{Name: c.Name})
+			note("%s looks like a number of rows: Wanted.Labels or Wanted.Drop leaves it out")
 		} else if d.units(j) {
-			units = append(units, FoundColumn{Name: c.Name})
+			note("%s names what several rows are about, and is taken as a feature: Division.Group keeps the rows of each " +
+				"together, so that errors are those of new ones, Wanted.Drop leaves the column out")
 		}
 		if says[k] {
-			leaks = append(leaks, FoundColumn{Name: c.Name})
+			note("%s says the target by itself: is it known before the target is? Wanted.Drop leaves it out")
 		}
 	}
 	for _, j := range d.crowded {
 		if d.units(j) {
-			crowded = append(crowded, FoundColumn{Name: t.columns[j].Name})
+			d.note("hint", "%s names what several rows are about: Division.Group keeps the rows of each together, so that "+
+				"errors are those of new ones", FoundColumn{Name: t.columns[j].Name})
 		}
 	}
-	d.suspects()
-	d.findings = found(d.findings, "hint", ids,
-		"%s looks like a number of rows: Wanted.Labels or Wanted.Drop leaves it out")
-	d.findings = found(d.findings, "hint", units, "%s names what several rows are about, and is taken as a feature: "+
-		"Division.Group keeps the rows of each together, so that errors are those of new ones, Wanted.Drop leaves the "+
-		"column out")
-	d.findings = found(d.findings, "hint", crowded, "%s names what several rows are about: Division.Group keeps the "+
-		"rows of each together, so that errors are those of new ones")
-	d.findings = found(d.findings, "hint", leaks,
-		"%s says the target by itself: is it known before the target is? Wanted.Drop leaves it out")
 }
 
 // target are its numbers, or those of its labels.

@@ -47,7 +47,7 @@ func LookAt(t *Table, w Wanted) Look {
 		d.findTargets()
 	}
 	for _, step := range []func(){d.findFeatures, d.checkTargets, d.checkFeatures, d.findRows, d.checkHelpers,
-		d.tellMissing, d.hints} {
+		d.tellMissing, d.hints, d.nameNoted} {
 		step()
 	}
 	out := Look{File: t.name, Rows: t.rows, Header: t.dialect.Header, Findings: slices.Concat([]Finding{}, d.Findings())}

@@ -6,9 +6,8 @@
 // The problems are those of K. Sehic, A. Gramfort, J. Salmon, L. Nardi, LassoBench: A High-Dimensional Hyperparameter
 // Optimization Benchmark Suite for Lasso, AutoML 2022: four sizes, a twentieth of whose coefficients are 1 and -1 in
 // turn at random places, rows N(0, S) with S_jk = 0.6^|j-k|, and noise with |X b| / |e| = 10 and 3. Rows are those that
-// are left there for training; 2000 further rows are the test. With -truth dense all coefficients are standard normal,
-// with -truth noise there are none. Models are chosen by five folds, or with -split by two fifths of the rows, and are
-// then fitted to all rows. With -groups MODEL the problems are those of groups.go.
+// are left there for training; 2000 further rows are the test. Models are chosen by five folds, or with -split by
+// two fifths of the rows, and are then fitted to all rows. With -groups MODEL the problems are those of groups.go.
 //
 // With -loss logistic targets are labels whose logit X b has the standard deviations 10 and 3, with -loss poisson
 // counts whose log mean has the standard deviation 1 about log 10 and log 3. The lasso is that with their loss, the
@@ -32,6 +31,7 @@ import (
 
 	_ "github.com/conetune/conetune/backends/native"
 	"github.com/conetune/conetune/internal/deviance"
+	"github.com/conetune/conetune/internal/indices"
 	"github.com/conetune/conetune/internal/usage"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
@@ -61,7 +61,6 @@ var methods = []string{
 
 func measure() error {
 	seeds := flag.Int("seeds", 10, "`NUMBER` of draws of each problem")
-	truth := flag.String("truth", "sparse", "sparse, dense or noise")
 	split := flag.Bool("split", false, "choose by a split in the place of folds")
 	names := flag.String("methods", strings.Join(methods[:3], ","), "some of "+strings.Join(methods, ", ")+
 		"; with -groups of "+strings.Join(groupMethods, ", "))
@@ -87,7 +86,7 @@ func measure() error {
 		for _, ratio := range ratios {
 			sums := make([][3]float64, len(list))
 			for seed := range *seeds {
-				p := draw(uint64(seed), size[0]**rows, size[1], ratio, *truth, l)
+				p := draw(uint64(seed), size[0]**rows, size[1], ratio, l)
 				var first float64
 				for k, name := range list {
 					begun := usage.Processor()
@@ -168,18 +167,11 @@ type problem struct {
 
 const testRows = 2000
 
-func draw(seed uint64, n, p int, ratio float64, truth string, l loss) *problem {
+func draw(seed uint64, n, p int, ratio float64, l loss) *problem {
 	rng := rand.New(rand.NewPCG(seed, uint64(n)))
 	out := &problem{loss: l, coefficients: make([]float64, p)}
-	switch truth {
-	case "dense":
-		for j := range out.coefficients {
-			out.coefficients[j] = rng.NormFloat64()
-		}
-	case "sparse":
-		for k, j := range rng.Perm(p)[:max(1, p/20)] {
-			out.coefficients[j] = 1 - 2*float64(k%2)
-		}
+	for k, j := range rng.Perm(p)[:max(1, p/20)] {
+		out.coefficients[j] = 1 - 2*float64(k%2)
 	}
 	x, y, norms := mat.NewDense(n+testRows, p, nil), make([]float64, n+testRows), [2]float64{}
 	noise := make([]float64, len(y))
@@ -197,14 +189,11 @@ func draw(seed uint64, n, p int, ratio float64, truth string, l loss) *problem {
 		norms[0], norms[1] = norms[0]+y[i]*y[i], norms[1]+noise[i]*noise[i]
 	}
 	scale := math.Sqrt(norms[0]/norms[1]) / ratio
-	if scale == 0 {
-		scale = 1
-	}
 	for i := range y {
 		y[i] += scale * noise[i]
 	}
 	if l.draw != nil {
-		scale, out.intercept = l.value(math.Max(norms[0]/float64(len(y)), math.SmallestNonzeroFloat64), ratio)
+		scale, out.intercept = l.value(norms[0]/float64(len(y)), ratio)
 		floats.Scale(scale, out.coefficients)
 		for i := range y {
 			y[i] = l.draw(rng, out.intercept+floats.Dot(x.RawRowView(i), out.coefficients))
@@ -215,14 +204,7 @@ func draw(seed uint64, n, p int, ratio float64, truth string, l loss) *problem {
 		features[j] = fmt.Sprintf("x%d", j+1)
 	}
 	all := &dataset.Data{X: x, Y: y, Features: features, Target: "y"}
-	part := func(from, to int) *dataset.Data {
-		var list []int
-		for i := from; i < to; i++ {
-			list = append(list, i)
-		}
-		return all.Rows(list)
-	}
-	out.rows, out.tests = part(0, n), part(n, n+testRows)
+	out.rows, out.tests = all.Rows(indices.Range(0, n)), all.Rows(indices.Range(n, n+testRows))
 	return out
 }
 
@@ -230,15 +212,8 @@ func draw(seed uint64, n, p int, ratio float64, truth string, l loss) *problem {
 func (p *problem) fit(name string, bySplit bool) (problems.Fit, error) {
 	var rows dataset.Division
 	if n := len(p.rows.Y); bySplit {
-		var train, val []int
-		for i := range n {
-			if i < n*3/5 {
-				train = append(train, i)
-			} else {
-				val = append(val, i)
-			}
-		}
-		rows = &dataset.Split{Train: p.rows.Rows(train), Val: p.rows.Rows(val)}
+		cut := n * 3 / 5
+		rows = &dataset.Split{Train: p.rows.Rows(indices.Range(0, cut)), Val: p.rows.Rows(indices.Range(cut, n))}
 	} else {
 		cv, err := dataset.CrossValidate(p.rows, 5, 1, nil)
 		if err != nil {

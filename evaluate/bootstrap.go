@@ -48,10 +48,6 @@ func (c *Choice) Bootstrap(ctx context.Context, o *input.Outer, samples int, see
 	if samples < 2 {
 		return nil, fmt.Errorf("%d samples, expected at least 2", samples)
 	}
-	if o.Timed() {
-		_, err := o.Draw(seed, 0)
-		return nil, err
-	}
 	if _, p := o.Data.Dims(); 8*float64(p)*float64(samples) > float64(memory.Default())/2 {
 		return nil, fmt.Errorf("the coefficients of %d samples do not fit into half of the budget of memory, %s (%s)",
 			samples, memory.Format(memory.Default()), memory.More)

@@ -113,7 +113,27 @@ func TestBootstrapWithout(t *testing.T) {
 	require.ErrorContains(t, err, `rows in the order of the column "x1"`)
 }
 
-// Copies of a row, or of the rows of a group, are in one fold, and a group is drawn whole.
+// When the context ends, the samples that are done are kept, each as it would be.
+func TestBootstrapStopped(t *testing.T) {
+	d := linear(rand.New(rand.NewPCG(3, 3)), 60, 5, same)
+	rows := must.Of(sourceOf(d, "").Read())(t)
+	choice := evaluate.Choice{Build: builder(t, "lasso"), Intercept: true, Methods: []string{tune.MethodVFiDCA},
+		Config: tune.Config{Backend: "native"}}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	b := must.Of(choice.Bootstrap(ctx, rows.Outer, 500, 7, func(done int) {
+		if done == 5 {
+			cancel()
+		}
+	}))(t)
+	require.True(t, b.Stopped)
+	require.Zero(t, b.Failed)
+	require.GreaterOrEqual(t, len(b.Samples), 4)
+	require.Less(t, len(b.Samples), 50)
+	require.Equal(t, sampled(t, "lasso", sourceOf(d, ""), 2, tune.Config{}).Samples[0], b.Samples[0])
+}
+
+// Copies of a row, or of the rows of a group, are in one fold, a group is drawn whole, and rows keep their weights.
 func TestDrawnFolds(t *testing.T) {
 	d := linear(rand.New(rand.NewPCG(2, 9)), 40, 2, same)
 	for i := range d.Y {
@@ -123,10 +143,11 @@ func TestDrawnFolds(t *testing.T) {
 		source := sourceOf(d, "")
 		if grouped {
 			var text strings.Builder
-			text.WriteString("x1,g,y\n")
+			text.WriteString("x1,g,w,y\n")
 			for i := range d.Y {
-				fmt.Fprintf(&text, "%v,g%d,%d\n", d.X.At(i, 0), i/4, i)
+				fmt.Fprintf(&text, "%v,g%d,%d,%d\n", d.X.At(i, 0), i/4, i+1, i)
 			}
+			source.Wanted.Weights = "w"
 			source.Stdin, source.Wanted.Division.Group = strings.NewReader(text.String()), "g"
 		}
 		outer := must.Of(source.Read())(t).Outer
@@ -150,6 +171,10 @@ func TestDrawnFolds(t *testing.T) {
 				require.InDelta(t, 40*(1-math.Exp(-1)), len(count), 8)
 				continue
 			}
+			for i, w := range rows.CV.Data.Weights {
+				require.Equal(t, rows.CV.Data.Y[i]+1, w)
+			}
+			require.Len(t, rows.CV.Data.Weights, len(rows.CV.Data.Y))
 			for y, n := range count {
 				first := 4 * math.Floor(y/4)
 				require.Equal(t, count[first], n, "group of row %v", y)

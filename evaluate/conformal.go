@@ -61,11 +61,14 @@ func (j *Judge) Conformal(r *tune.Result) *Conformal {
 		return nil
 	}
 	_, parts := j.held(r)
+	if parts == nil {
+		return nil
+	}
 	if j.rows.CV != nil {
-		parts = parts[:min(len(parts), j.rows.FoldCount())]
+		parts = parts[:j.rows.FoldCount()]
 	}
 	out, kept, spread := &Conformal{Around: AroundFolds}, 0, 0
-	most := max(fewestResiduals, mostResiduals/max(1, len(parts)))
+	most := max(fewestResiduals, mostResiduals/len(parts))
 	for _, p := range parts {
 		c := ConformalPart{Intercept: p.fit.Intercept, Rows: len(p.rows.Y), Residuals: predicted(p.rows, p.fit)}
 		for i, y := range p.rows.Y {
@@ -87,12 +90,8 @@ func (j *Judge) Conformal(r *tune.Result) *Conformal {
 	if kept > mostKept || spread > mostSpread {
 		out.Around = AroundModel
 		for k := range out.Parts {
-			p := &out.Parts[k]
-			p.Intercept, p.Index, p.Coefficients = 0, nil, nil
+			out.Parts[k] = ConformalPart{Rows: out.Parts[k].Rows, Residuals: out.Parts[k].Residuals}
 		}
-	}
-	if parts == nil {
-		return nil
 	}
 	return out
 }

@@ -58,11 +58,11 @@ func coefficientTable(run *Run, fit problems.Fit, j *evaluate.Sample, most int) 
 		t.Columns = append(t.Columns, webpage.Number(name))
 	}
 	stable, by := run.Stability(j), "folds"
-	var low, high []float64
+	var sampled []Percentiles
 	if run.Bootstrap != nil {
 		stable, by = run.Bootstrap.Selected(), "samples"
 		if fit.Targets == nil {
-			low, high = coefficientIntervals(run.Bootstrap)
+			sampled, _ = sampledCoefficients(run.Bootstrap)
 			t.Columns = append(t.Columns, webpage.Number("2.5 %"), webpage.Number("97.5 %"))
 		}
 	}
@@ -82,10 +82,10 @@ func coefficientTable(run *Run, fit problems.Fit, j *evaluate.Sample, most int) 
 		for _, v := range fit.Of(e.Index)[:len(shown)] {
 			cells = append(cells, webpage.Sorted(words.Fine(v), words.Exact(v)))
 		}
-		if low != nil {
-			for _, v := range []float64{low[e.Index], high[e.Index]} {
-				cells = append(cells, webpage.Sorted(words.Fine(v), words.Exact(v)))
-			}
+		if sampled != nil {
+			low, high := sampled[e.Index].Low, sampled[e.Index].High
+			cells = append(cells, webpage.Sorted(words.Fine(low), words.Exact(low)), webpage.Sorted(words.Fine(high),
+				words.Exact(high)))
 		}
 		if stable != nil {
 			share := stable[e.Index]
@@ -211,7 +211,11 @@ func origins(e *table.Encoder) map[string]origin {
 // feature.
 func (run *Run) WriteCoefficients(w io.Writer, fit problems.Fit, j *evaluate.Sample) error {
 	from, deviation, stable := origins(run.Rows.Encoder), run.deviations(), run.Stability(j)
-	samples := bootstrapCells(run)
+	var names []string
+	sampled := func(feature, target int) []string { return nil }
+	if run.Bootstrap != nil {
+		names, sampled = []string{"chosen_by_samples", "low", "high"}, sampledCells(run.Bootstrap)
+	}
 	lines := [][]string{{"feature", "coefficient", "effect", "column", "level", "reference"}}
 	line := func(target, share string, sampled []string, cells ...string) {
 		if fit.Targets != nil {
@@ -222,14 +226,14 @@ func (run *Run) WriteCoefficients(w io.Writer, fit problems.Fit, j *evaluate.Sam
 		}
 		lines = append(lines, append(cells, sampled...))
 	}
-	line("target", "chosen_by_folds", samples(-2, 0), lines[0]...)
+	line("target", "chosen_by_folds", names, lines[0]...)
 	lines = lines[1:]
 	targets, intercepts := []string{""}, []float64{fit.Intercept}
 	if fit.Targets != nil {
 		targets, intercepts = fit.Targets, fit.Intercepts
 	}
 	for k, v := range intercepts {
-		line(targets[k], "", samples(-1, k), "(intercept)", words.Exact(v), "", "", "", "")
+		line(targets[k], "", sampled(-1, k), "(intercept)", words.Exact(v), "", "", "", "")
 	}
 	for _, f := range run.effects(fit) {
 		o, there := from[f.Feature]
@@ -242,8 +246,8 @@ func (run *Run) WriteCoefficients(w io.Writer, fit problems.Fit, j *evaluate.Sam
 		}
 		for k, v := range fit.Of(f.Index) {
 			if v != 0 {
-				line(targets[k], share, samples(f.Index, k), f.Feature, words.Exact(v), words.Exact(v*deviation[f.Index]), o.column, o.level,
-					o.reference)
+				line(targets[k], share, sampled(f.Index, k), f.Feature, words.Exact(v), words.Exact(v*deviation[f.Index]),
+					o.column, o.level, o.reference)
 			}
 		}
 	}

@@ -38,13 +38,34 @@ func percentiles(b *evaluate.Bootstrap, of func(f *evaluate.BootstrapFit) float6
 	return Percentiles{low, median, high}
 }
 
-// coefficientIntervals are the ends of the coefficients over the samples, in their order.
-func coefficientIntervals(b *evaluate.Bootstrap) (low, high []float64) {
-	for k := range b.Samples[0].Fit.Coefficients {
-		p := percentiles(b, func(f *evaluate.BootstrapFit) float64 { return f.Fit.Coefficients[k] })
-		low, high = append(low, p.Low), append(high, p.High)
+// sampledCoefficients are those of the coefficients and constants, in the order of a fit.
+func sampledCoefficients(b *evaluate.Bootstrap) (coefficients, constants []Percentiles) {
+	all := func(of func(f problems.Fit) []float64) (list []Percentiles) {
+		for k := range of(b.Samples[0].Fit) {
+			list = append(list, percentiles(b, func(f *evaluate.BootstrapFit) float64 { return of(f.Fit)[k] }))
+		}
+		return list
 	}
-	return low, high
+	return all(func(f problems.Fit) []float64 { return f.Coefficients }), all(func(f problems.Fit) []float64 {
+		if f.Targets == nil {
+			return []float64{f.Intercept}
+		}
+		return f.Intercepts
+	})
+}
+
+// sampledCells are cells of the file of coefficients, of a feature, -1 for the constant, and a target: the share of the
+// samples that have the feature, and the percentiles.
+func sampledCells(b *evaluate.Bootstrap) func(feature, target int) []string {
+	share := b.Selected()
+	coefficients, constants := sampledCoefficients(b)
+	return func(feature, target int) []string {
+		chosen, p := "", constants[target]
+		if feature >= 0 {
+			chosen, p = words.Exact(share[feature]), coefficients[feature*len(constants)+target]
+		}
+		return []string{chosen, words.Exact(p.Low), words.Exact(p.High)}
+	}
 }
 
 // sampledWeights are the percentiles of the weights over the samples by their names, in their order; none where the
@@ -121,13 +142,13 @@ type ToldBootstrap struct {
 	Samples int     `json:"samples"` // with a model
 	Failed  int     `json:"failed"`
 	Level   float64 `json:"level"`
-	// Hyperparameters are the weights where they are few, Features their number.
+	// Hyperparameters are the weights where they are few, and Features the number of features in the model.
 	Hyperparameters map[string]Percentiles `json:"hyperparameters,omitempty"`
 	Features        Percentiles            `json:"features"`
-	// Selected are the shares of the samples that have each feature, of those that one has; Coefficients their
-	// percentiles, as those of Intercept with several targets by target, too.
+	// Selected are the shares of the samples that have each feature, of those that one has, and Coefficients their
+	// percentiles; these and Intercept with several targets by target, too.
 	Selected     map[string]float64 `json:"selected"`
-	Coefficients any                `json:"coefficients"`
+	Coefficients map[string]any     `json:"coefficients"`
 	Intercept    any                `json:"intercept"`
 }
 
@@ -137,76 +158,29 @@ func (run *Run) TellBootstrap(r *tune.Result) *ToldBootstrap {
 	if b == nil || r.Refit == nil {
 		return nil
 	}
+	byTarget := func(list []Percentiles) any {
+		if r.RefitFit.Targets == nil {
+			return list[0]
+		}
+		named := map[string]Percentiles{}
+		for k, target := range r.RefitFit.Targets {
+			named[target] = list[k]
+		}
+		return named
+	}
+	coefficients, constants := sampledCoefficients(b)
 	out := &ToldBootstrap{Of: b.Of, Samples: len(b.Samples), Failed: b.Failed, Level: sampledLevel,
-		Features: percentiles(b, usedBy), Selected: map[string]float64{}}
+		Hyperparameters: map[string]Percentiles{}, Features: percentiles(b, usedBy), Selected: map[string]float64{},
+		Coefficients: map[string]any{}, Intercept: byTarget(constants)}
 	names, list := sampledWeights(r.Model, b)
 	for k, name := range names {
-		if out.Hyperparameters == nil {
-			out.Hyperparameters = map[string]Percentiles{}
-		}
 		out.Hyperparameters[name] = list[k]
 	}
-	share, targets := b.Selected(), r.RefitFit.Targets
-	single, several := map[string]Percentiles{}, map[string]map[string]Percentiles{}
-	intercepts := map[string]Percentiles{}
-	for k, name := range targets {
-		intercepts[name] = percentiles(b, func(f *evaluate.BootstrapFit) float64 { return f.Fit.Intercepts[k] })
-	}
-	for j, name := range r.RefitFit.Features {
-		if share[j] == 0 {
-			continue
+	q := len(constants)
+	for j, share := range b.Selected() {
+		if name := r.RefitFit.Features[j]; share > 0 {
+			out.Selected[name], out.Coefficients[name] = share, byTarget(coefficients[j*q:(j+1)*q])
 		}
-		out.Selected[name] = share[j]
-		at := func(k int) Percentiles {
-			return percentiles(b, func(f *evaluate.BootstrapFit) float64 { return f.Fit.Of(j)[k] })
-		}
-		if targets == nil {
-			single[name] = at(0)
-			continue
-		}
-		several[name] = map[string]Percentiles{}
-		for k, target := range targets {
-			several[name][target] = at(k)
-		}
-	}
-	if out.Coefficients, out.Intercept = any(several), any(intercepts); targets == nil {
-		out.Coefficients = single
-		out.Intercept = percentiles(b, func(f *evaluate.BootstrapFit) float64 { return f.Fit.Intercept })
 	}
 	return out
-}
-
-// bootstrapCells are the cells of a line of the file of coefficients: of feature j and target k the share of the samples
-// that have it, and the ends of the coefficient; of j = -1 those of the constant, and of -2 the head. None without
-// samples.
-func bootstrapCells(run *Run) func(j, k int) []string {
-	b := run.Bootstrap
-	if b == nil {
-		return func(int, int) []string { return nil }
-	}
-	share := b.Selected()
-	return func(j, k int) []string {
-		if j == -2 {
-			return []string{"chosen_by_samples", "low", "high"}
-		}
-		p := percentiles(b, func(f *evaluate.BootstrapFit) float64 {
-			if j >= 0 {
-				return f.Fit.Of(j)[k]
-			}
-			return constants(f.Fit)[k]
-		})
-		cells := []string{"", words.Exact(p.Low), words.Exact(p.High)}
-		if j >= 0 {
-			cells[0] = words.Exact(share[j])
-		}
-		return cells
-	}
-}
-
-// constants are the intercepts of all targets.
-func constants(fit problems.Fit) []float64 {
-	if fit.Targets == nil {
-		return []float64{fit.Intercept}
-	}
-	return fit.Intercepts
 }

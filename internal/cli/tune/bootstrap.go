@@ -10,22 +10,21 @@ import (
 	"github.com/conetune/conetune/table/input"
 )
 
-// runBootstrap makes the choice on samples of the rows.
-func (job *tuneJob) runBootstrap(ctx context.Context, o *input.Outer, show *progress) (*evaluate.Bootstrap, error) {
+// runBootstrap makes the choice on samples of the rows, of which the report has those that have a model.
+func (job *tuneJob) runBootstrap(ctx context.Context, o *input.Outer, show *progress) (err error) {
 	at := func(done int) {
 		show.Show(0, 0, func(time.Time) string {
 			return fmt.Sprintf("bootstrap: %d of %d samples", done, job.bootstrap)
 		})
 	}
 	at(0)
-	b, err := job.choice().Bootstrap(ctx, o, job.bootstrap, job.Data.Seed, at)
-	if err != nil {
-		return nil, cli.Failed(fmt.Errorf("--bootstrap: %w", job.run.Rows.Explain(err)))
+	if job.sampled, err = job.choice().Bootstrap(ctx, o, job.bootstrap, job.Data.Seed, at); err != nil {
+		return cli.Failed(fmt.Errorf("--bootstrap: %w", job.run.Rows.Explain(err)))
 	}
-	if len(b.Samples) == 0 { // interrupted
-		return nil, nil
+	if len(job.sampled.Samples) > 0 { // else it was interrupted
+		job.run.Bootstrap = job.sampled
 	}
-	return b, nil
+	return nil
 }
 
 // tellBootstrap says which samples have no model, and returns the exit status of that.

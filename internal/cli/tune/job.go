@@ -31,6 +31,7 @@ type tuneJob struct {
 	run       *report.Run
 	built     problems.Model // of the rows
 	decisions evaluate.Decisions
+	sampled   *evaluate.Bootstrap // nil without
 }
 
 // NewJob checks everything that can be checked without reading the data.

@@ -93,7 +93,7 @@ func tuneData(a *cli.App, ctx context.Context, job *tuneJob) error {
 		}
 	}
 	if job.bootstrap > 0 && ctx.Err() == nil {
-		if job.run.Bootstrap, err = job.runBootstrap(ctx, rows.Outer, show); err != nil {
+		if err := job.runBootstrap(ctx, rows.Outer, show); err != nil {
 			return err
 		}
 	}
@@ -301,7 +301,7 @@ func writeFiles(a *cli.App, job *tuneJob, split *dataset.Split, results []*tune.
 // exitStatus turns the statuses into an exit status, and says what runs that ended
 // early leave behind.
 func exitStatus(a *cli.App, job *tuneJob, results []*tune.Result) error {
-	code := max(tellNested(a, job.run.Outside), tellBootstrap(a, job.run.Bootstrap))
+	code := max(tellNested(a, job.run.Outside), tellBootstrap(a, job.sampled))
 	for _, r := range results {
 		if r.Status == outcome.Converged {
 			continue

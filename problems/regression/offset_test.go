@@ -13,7 +13,6 @@ import (
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/regression"
 	"github.com/conetune/conetune/problems/svm"
-	"github.com/conetune/conetune/tune"
 )
 
 // offset gives the rows of a cross-validation an offset.
@@ -26,28 +25,6 @@ func offset(t *testing.T) *dataset.CrossValidation {
 		}
 	}
 	return cv
-}
-
-// Of a loss that depends on differences alone, a fit with an offset is that of the targets less the offset.
-func TestOffsetOfDifferences(t *testing.T) {
-	for name, build := range some(t, "elastic-net", "huber", "quantile") {
-		with, less := offset(t), offset(t)
-		for _, d := range []*dataset.Data{less.Data, less.Test} {
-			floats.Sub(d.Y, d.Offset)
-			d.Offset = nil
-		}
-		var results []*tune.Result
-		for _, cv := range []*dataset.CrossValidation{with, less} {
-			m := must.Of(build(cv, options{Standardize: true, Intercept: true}))(t)
-			r := must.Of(tune.Run(context.Background(), m, tune.Config{Method: tune.MethodGrid, Evaluations: 4,
-				Ranges: []tune.Range{{Low: 0.01, High: 0.3}}}))(t)
-			results = append(results, r)
-		}
-		require.Equal(t, results[1].RefitFit, results[0].RefitFit, name)
-		require.Equal(t, *results[1].Refit.Test, *results[0].Refit.Test, name)
-		require.Nil(t, less.Data.Offset)
-		require.NotNil(t, with.Data.Offset, "the user's rows stay as they are")
-	}
 }
 
 // An offset of a logistic regression is what a feature without a penalty, with this coefficient, is, which bounds hold:

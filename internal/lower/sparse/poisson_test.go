@@ -10,30 +10,10 @@ import (
 
 	"github.com/conetune/conetune/internal/lower/bilevel"
 	"github.com/conetune/conetune/internal/lower/design"
-	"github.com/conetune/conetune/internal/lower/numerics"
 	"github.com/conetune/conetune/internal/lower/survival"
 	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/outcome"
 )
-
-// TestPoissonTwoGroups has one feature of -1 and 1. With the weight w the means are those of the two groups, each
-// nearer to the other by w.
-func TestPoissonTwoGroups(t *testing.T) {
-	x := mat.NewDense(6, 1, []float64{-1, -1, -1, 1, 1, 1})
-	y := []float64{0, 2, 1, 5, 3, 7} // means 1 and 5
-	g := must.Of(Poisson(Sample{X: design.New(x), Y: y}, true, Terms{}))(t)
-	for _, w := range []float64{1e-6, 0.1, 0.5, 1, 1.9} {
-		s := must.Of(g.solve(context.Background(), w, 0, 1e-12, nil))(t)
-		require.Contains(t, []outcome.Stop{outcome.Converged, numerics.Exhausted}, s.Status)
-		low, high := math.Log(1+w), math.Log(5-w)
-		require.InDelta(t, (high-low)/2, s.B[0], 1e-6, w)
-		require.InDelta(t, (high+low)/2, s.B0[0], 1e-6, w)
-	}
-	require.InDelta(t, 2, g.LambdaMax(), 1e-12)
-	s := must.Of(g.solve(context.Background(), 2.1, 0, 0, nil))(t)
-	require.Zero(t, s.B[0])
-	require.InDelta(t, math.Log(3), s.B0[0], 1e-9)
-}
 
 // Lower bounds of far points are below the best value.
 func TestBound(t *testing.T) {

@@ -3,11 +3,9 @@ package sparse
 import (
 	"context"
 	"fmt"
-	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/internal/crew"
 	"github.com/conetune/conetune/internal/lower/design"
@@ -15,31 +13,6 @@ import (
 	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/outcome"
 )
-
-// With orthogonal columns of norm sqrt(n) the elastic net is soft thresholding of X'y / n.
-func TestOrthogonalDesign(t *testing.T) {
-	const n = 8
-	x := mat.NewDense(n, 3, nil)
-	for i := range n { // columns of a Hadamard matrix
-		x.SetRow(i, []float64{sgn(i & 1), sgn(i & 2), sgn(i&1 ^ i&2>>1)})
-	}
-	y := []float64{3, 1, -2, 4, 0.5, -1, 2, 6}
-	g := must.Of(Squares(Sample{X: design.New(x), Y: y}, false, Terms{}))(t)
-	const l1, l2 = 0.4, 0.25
-	s := must.Of(g.solve(context.Background(), l1, l2, 0, nil))(t)
-	for j := range 3 {
-		c := mat.Dot(x.ColView(j), mat.NewVecDense(n, y)) / n
-		want := math.Copysign(math.Max(0, math.Abs(c)-l1), c) / (1 + l2)
-		require.InDelta(t, want, s.B[j], 1e-12)
-	}
-}
-
-func sgn(bit int) float64 {
-	if bit == 0 {
-		return 1
-	}
-	return -1
-}
 
 // The gap bounds the error of the objective at any tolerance.
 func TestGapBoundsTheError(t *testing.T) {

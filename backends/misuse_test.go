@@ -2,13 +2,19 @@ package backends_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/backends/backendtest"
+	"github.com/conetune/conetune/backends/clarabel"
+	"github.com/conetune/conetune/backends/highs"
 	_ "github.com/conetune/conetune/backends/native"
+	"github.com/conetune/conetune/backends/osqp"
+	"github.com/conetune/conetune/backends/scs"
 )
 
 // What the calls of the table answer, by name.
@@ -39,4 +45,22 @@ func TestMisuseNamed(t *testing.T) {
 	require.EqualError(t, backends.Capabilities{}.Unsupported("x", nil), "backends: Problem: is nil")
 	_, err = backendtest.Setup(t, be, &backends.Problem{Q: []float64{0}}, backends.Options{}).Solve(none)
 	require.EqualError(t, err, "backends: Context: is nil")
+}
+
+// TestMissing: a build without the C library of a backend has its settings and knows its name, and asking for it says
+// how to get it.
+func TestMissing(t *testing.T) {
+	_ = []any{clarabel.Settings{}, highs.Settings{}, osqp.Settings{}, scs.Settings{}}
+	for _, name := range []string{"clarabel", "highs", "osqp", "scs"} {
+		require.Contains(t, backends.Known(), name)
+		_, err := backends.Open(name)
+		if backends.Missing(name) == "" {
+			require.NoError(t, err)
+			continue
+		}
+		require.Error(t, err)
+		for _, want := range []string{`this build lacks "` + name + `"`, "make deps", "-tags " + name} {
+			assert.True(t, strings.Contains(err.Error(), want), "%v", err)
+		}
+	}
 }

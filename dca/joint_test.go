@@ -8,7 +8,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/internal/lower/bilevel"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/lower"
 )
 
@@ -59,4 +61,59 @@ func TestRetries(t *testing.T) {
 		{math.NaN(), none, true}} {
 		require.Equal(t, c.want, large.retries(c.gap, c.before))
 	}
+}
+
+// A run looks at the points of its path, solves the lower level there, and then both programs of each iteration in
+// turn.
+func TestPlaces(t *testing.T) {
+	backend := must.Of(backends.Open("native"))(t)
+	p := Program{
+		Name: "places", H0: []float64{1}, Radii: 1, Path: [][]float64{{2}, {1}},
+		Build: func(m *convex.Model, h convex.Affine) Level {
+			x := m.Variable("x", 1)
+			return Level{
+				X:           []*convex.Variable{x},
+				Train:       convex.SumSquares(x.Expr().Minus(convex.Const(4))).Scale(0.5),
+				Validation:  convex.SumSquares(x.Expr().Minus(convex.Const(3))).Scale(0.5),
+				Constraints: []convex.Convex{convex.Abs(x.Expr()).MinusAffine(h)},
+			}
+		},
+	}
+	var places []Place
+	s := Settings{Tol: 1e-9, MaxIter: 2, Backend: backend, PathStart: true,
+		Begin: func(at Place) { places = append(places, at) }}
+	r := must.Of(Solve(context.Background(), p, s))(t)
+	require.Equal(t, 2, r.Iterations)
+	require.Equal(t, []Place{
+		{Stage: StagePenalty, MaxIter: 2, Point: 1, Points: 2}, {Stage: StagePenalty, MaxIter: 2, Point: 2, Points: 2},
+		{Stage: StageConstrained, MaxIter: 2},
+		{Stage: StageSubproblem, Iteration: 1, MaxIter: 2}, {Stage: StageConstrained, Iteration: 1, MaxIter: 2},
+		{Stage: StageSubproblem, Iteration: 2, MaxIter: 2}, {Stage: StageConstrained, Iteration: 2, MaxIter: 2},
+	}, places)
+}
+
+// pair has l(b) = 1/2 |b - (3, 4)|^2, a norm and half a square, and a path from the weight 1 on.
+func pair() Program {
+	return Program{
+		Name: "pair", H0: []float64{1, 1}, Radii: 2, Path: [][]float64{{1}},
+		Build: func(m *convex.Model, h convex.Affine) Level {
+			b := m.Variable("b", 2)
+			loss := convex.SumSquares(b.Expr().Minus(convex.Const(3, 4))).Scale(0.5)
+			return Level{X: []*convex.Variable{b}, Train: loss, Validation: loss, Constraints: []convex.Convex{
+				convex.Norm2(b.Expr()).MinusAffine(h.At(0)), convex.SumSquares(b.Expr()).Scale(0.5).MinusAffine(h.At(1)),
+			}}
+		},
+	}
+}
+
+// A weight ends where a norm is zero for certain. With one of a square, b is (3, 4) / (1 + w).
+func TestWeightsEnd(t *testing.T) {
+	backend := must.Of(backends.Open("native"))(t)
+	q := must.Of(NewPenalized(pair(), Settings{Backend: backend}))(t)
+	require.Equal(t, []float64{1e5, 1e-10}, q.clipped([]float64{1e12, 1e-12}))
+	require.Equal(t, []float64{2, 1e5}, q.clipped([]float64{2, 1e12}))
+	s := must.Of(q.Solve(context.Background(), []float64{1e-12, 1e3}, nil))(t)
+	require.InEpsilonSlice(t, []float64{3.0 / 1001, 4.0 / 1001}, s.X[0], 1e-4)
+	s = must.Of(q.Solve(context.Background(), []float64{1e12, 1}, nil))(t)
+	require.InDeltaSlice(t, []float64{0, 0}, s.X[0], 1e-6)
 }

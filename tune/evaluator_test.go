@@ -13,63 +13,11 @@ import (
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/outcome"
-	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
-	"github.com/conetune/conetune/problems/groups"
 	"github.com/conetune/conetune/problems/matcomp"
 	"github.com/conetune/conetune/problems/regression"
 	"github.com/conetune/conetune/problems/svm"
 )
-
-// Direct solves and conic programs have the same solutions.
-func TestDirectIsConic(t *testing.T) {
-	split := must.First(dataset.Generate(dataset.Config{Train: 40, Val: 20, Test: 20, Features: 60}, 3))(t)
-	labelled := split.Map(func(y float64) float64 { return math.Copysign(1, y) })
-	group := must.Of(groups.Equal(60, 12))(t)
-	matrix := must.Of(matcomp.ReadDir("../problems/matcomp/testdata/small", 0))(t)
-	for _, m := range []problems.Model{
-		must.Of(regression.ElasticNet(split, regression.Options{}))(t),
-		must.Of(regression.ElasticNet(split, regression.Options{Intercept: true, Standardize: true}))(t),
-		must.Of(regression.WeightedLasso(split, regression.Options{Intercept: true}))(t),
-		must.Of(regression.Logistic(labelled, regression.Options{Intercept: true, Standardize: true}))(t),
-		must.Of(regression.Logistic(labelled, regression.Options{}))(t),
-		must.Of(regression.SparseGroupLasso(split, regression.Options{Groups: group, Standardize: true, Intercept: true}))(t),
-		must.Of(matcomp.New(matrix, matcomp.Options{}))(t),
-		must.Of(matcomp.New(matrix, matcomp.Options{Intercept: true, Standardize: true}))(t),
-		// With weights of no simple ratio there is one c; else it may have an interval, of which each way takes another
-		// point.
-		machine(t, svm.Options{ClassWeights: []float64{1, math.Phi}}),
-		machine(t, svm.Options{Standardize: true, ClassWeights: []float64{math.Pi, 1}}),
-	} {
-		task := must.Of(newTask(m, Config{Method: MethodRandom, Workers: 1, Eps: 1e-10}, nil, time.Now()))(t)
-		ctx := context.Background()
-		s := must.Of(task.space(ctx, ScopeCommon))(t)
-		direct := must.Of(task.evaluator(context.Background(), s))(t)
-		require.NotNil(t, direct.fit)
-		conic := &evaluator{task: task, space: s}
-		require.NoError(t, conic.compile())
-		for _, share := range []float64{0.9, 0.7, 0.5, 0.3} {
-			unit := make([]float64, len(s.axes))
-			for i := range unit {
-				unit[i] = share - 0.1*float64(i)
-			}
-			a := must.Of(direct.at(ctx, s.values(unit)))(t)
-			b := must.Of(conic.at(ctx, s.values(unit)))(t)
-			require.InEpsilon(t, b.Errors.Validation, a.Errors.Validation, 1e-4, "%s %g", m.Name(), share)
-			require.Equal(t, b.Errors.Test == nil, a.Errors.Test == nil)
-			if b.Errors.Test != nil {
-				require.InEpsilon(t, *b.Errors.Test, *a.Errors.Test, 1e-4, "%s %g", m.Name(), share)
-			}
-			require.Equal(t, len(b.X), len(a.X))
-			for v := range a.X {
-				require.InDeltaSlice(t, b.X[v], a.X[v], 1e-3, "%s %g", m.Name(), share)
-			}
-		}
-		require.Nil(t, direct.conic)
-		direct.close()
-		conic.close()
-	}
-}
 
 // machine is a support vector machine on 60 rows of 12 features, of which 3 count, in 3 folds.
 func machine(t *testing.T, o svm.Options) *svm.Model {

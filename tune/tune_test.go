@@ -41,24 +41,7 @@ func TestResultFields(t *testing.T) {
 	require.Positive(t, res.TimeSeconds)
 	require.Positive(t, res.SolverIterations)
 	require.Zero(t, res.BackendSetups)
-	fields := map[string]any{}
-	raw := must.Of(json.Marshal(res))(t)
-	require.NoError(t, json.Unmarshal(raw, &fields))
-	for _, name := range []string{
-		"model", "method", "backend", "status", "time_seconds", "setup_seconds", "iterations", "validation_error",
-		"test_error",
-		"refit", "hyperparameters", "radii", "lower_gap", "stationarity", "alpha", "backend_setups", "backend_updates",
-		"solver_iterations", "seed", "version",
-	} {
-		require.Contains(t, fields, name)
-	}
-	require.Equal(t, "elastic-net", fields["model"])
-	require.Equal(t, "vf-idca", fields["method"])
-	require.Equal(t, "native", fields["backend"])
-	require.Equal(t, "converged", fields["status"])
-	require.Contains(t, fields["refit"], "test_error")
-
-	raw = must.Of(json.Marshal(last))(t)
+	raw := must.Of(json.Marshal(last))(t)
 	line := map[string]any{}
 	require.NoError(t, json.Unmarshal(raw, &line))
 	for _, name := range []string{"k", "step", "t", "alpha", "gap", "distance", "bound", "h", "lambda", "validation_error",
@@ -82,17 +65,6 @@ func TestOverrides(t *testing.T) {
 	require.NoError(t, err)
 	require.LessOrEqual(t, res.LowerGap, 1e-4)
 	require.InEpsilon(t, res.Refit.Validation, res.Errors.Validation, 0.02)
-}
-
-func TestSameSeedSameBytes(t *testing.T) {
-	run := func() string {
-		res := must.Of(tune.VFiDCA(context.Background(), model(t, regression.Options{Intercept: true, Standardize: true}),
-			tune.Config{Seed: 3}))(t)
-		res.TimeSeconds, res.SetupSeconds = 0, 0
-		raw := must.Of(json.Marshal([]any{res, res.Iterate, res.RefitFit}))(t)
-		return string(raw)
-	}
-	require.Equal(t, run(), run())
 }
 
 func TestBadConfigurations(t *testing.T) {

@@ -1,6 +1,8 @@
 package native_test
 
 import (
+	"math"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -44,4 +46,32 @@ func TestPointsKeepToConstraints(t *testing.T) {
 		require.GreaterOrEqual(t, s, 0.)
 	}
 	solve(program(r.X[:n]))
+}
+
+// The objective of max sum log x_i over the simplex, with the solution x_i = 1/n, is flat: points within the tolerance
+// may be sqrt(1e-8) away. On the central path x_i = 1/n, and points near it are nearer, whatever the rounding: data
+// that differ in the last places are as near.
+func TestFlatOptimum(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for try := range 100 {
+		n, near := 2+try%25, func() float64 { return 1 + 1e-14*(rng.Float64()-0.5) }
+		entries := backends.NewTriplets(3 * n)
+		p := &backends.Problem{Q: make([]float64, 2*n), B: make([]float64, 1+3*n), Cones: []backends.Cone{backends.Zero(1)}}
+		p.B[0] = 1
+		for i := range n { // maximise u_i with (u_i, 1, x_i) in the cone
+			p.Q[i], p.B[2+3*i] = -near(), 1
+			entries.Add(0, n+i, near())
+			entries.Add(1+3*i, i, -1)
+			entries.Add(3+3*i, n+i, -1)
+			p.Cones = append(p.Cones, backends.Exponential())
+		}
+		p.A = must.Of(entries.CSC(1+3*n, 2*n))(t)
+		r := backendtest.Answer(t, opened(t, p))
+		require.Equal(t, backends.Optimal, r.Status)
+		for _, x := range r.X[n:] {
+			if off := math.Abs(x - 1/float64(n)); off > 3e-6 {
+				t.Errorf("n = %d: off by %.1e", n, off)
+			}
+		}
+	}
 }

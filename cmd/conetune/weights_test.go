@@ -5,7 +5,6 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -77,58 +76,6 @@ func TestWeightsAreRows(t *testing.T) {
 	require.Contains(t, contents(t, dir)[page], ".fit(X, y, sample_weight=w)")
 	require.Contains(t, conetune(t, "show", saved).ok(t),
 		"45 training rows, 3 folds, 2 repeats, by group part, weighed by times\n")
-}
-
-// relabelled is a table with another text in the place of the numbers of its first column.
-func relabelled(table string, as func(y float64) string) string {
-	lines := strings.Split(strings.TrimSpace(table), "\n")
-	for i, line := range lines[1:] {
-		first, rest, _ := strings.Cut(line, ",")
-		y, err := strconv.ParseFloat(first, 64)
-		if err != nil {
-			panic(err)
-		}
-		lines[1+i] = as(y) + "," + rest
-	}
-	return strings.Join(lines, "\n") + "\n"
-}
-
-// The same for losses that are weighed row by row, with labels that are texts, and what predict says of the test rows.
-func TestWeightsOfOtherLosses(t *testing.T) {
-	dir := t.TempDir()
-	for model, c := range map[string]struct {
-		as   func(y float64) string
-		args []string
-	}{
-		"logistic": {func(y float64) string { return map[bool]string{true: "ill", false: "well"}[y > 100] }, nil},
-		"svm": {func(y float64) string { return map[bool]string{true: "ill", false: "well"}[y > 101] },
-			[]string{"--class-weights", "balanced"}},
-		"multinomial": {func(y float64) string { return []string{"a", "b", "c"}[max(0, min(2, int(y/4)-24))] }, nil},
-		"poisson":     {func(y float64) string { return strconv.Itoa(int(math.Exp(min(3, (y-100)/3)))) }, nil},
-		"huber":       {func(y float64) string { return fmt.Sprint(y) }, nil},
-		"quantile": {func(y float64) string { return fmt.Sprint(y) }, []string{"--level", "0.713", "--range",
-			"0.001:0.1"}},
-	} {
-		weighted, repeated := weightedText(1, 90)
-		testWeighted, testRepeated := weightedText(2, 60)
-		with, without := write(t, dir, "with.csv", relabelled(weighted, c.as)), write(t, dir, "without.csv",
-			relabelled(repeated, c.as))
-		testWith, testWithout := write(t, dir, "test.csv", relabelled(testWeighted, c.as)), write(t, dir, "test2.csv",
-			relabelled(testRepeated, c.as))
-		saved := filepath.Join(dir, "m.json")
-		run := func(data, test string, more ...string) map[string]any {
-			args := slices.Concat([]string{"tune", model, "--json", "--method", "random", "--evaluations", "12", "--fold-column",
-				"part", "--data", data, "--test", test, "--save", saved}, c.args, more)
-			return conetune(t, args...).told(t)
-		}
-		b := run(without, testWithout)
-		a := run(with, testWith, "--weights", "times")
-		for _, field := range []string{"refit", "metrics"} {
-			near(t, b[field], a[field], model+" "+field)
-		}
-		p := conetune(t, "predict", "--model", saved, "--data", testWith, "--json").object(t)
-		require.InEpsilon(t, a["refit"].(map[string]any)["test_error"], p["error"], 1e-9, model)
-	}
 }
 
 // near compares the numbers of two values of JSON; standard errors are of as many rows as there are.

@@ -11,9 +11,11 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/backends/native"
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/must"
 	lowerfits "github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/outcome"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/groups"
 	"github.com/conetune/conetune/problems/matcomp"
@@ -207,4 +209,18 @@ func TestFactoredFeatures(t *testing.T) {
 	require.Equal(t, "fit", y.Trace[0].SubEngine)
 	require.InDelta(t, x.Trace[0].Objective, y.Trace[0].Objective, 5e-4*x.Trace[0].Objective)
 	require.InEpsilon(t, x.RefitValue, y.RefitValue, 2e-3)
+}
+
+// With the paper's settings the iterates of a matrix most of whose entries are known nearly interpolate them; VF-iDCA
+// ends all the same.
+func TestDense(t *testing.T) {
+	d := must.Of(matcomp.Generate(matcomp.Config{Rows: 60, Cols: 60, Train: 12, Val: 4}, 1))(t)
+	m := newModel(t, d, matcomp.Options{})
+	s := m.PaperSettings()
+	s.Backend = native.Backend{}
+	p := m.Program()
+	fit := must.Of(m.Penalised())(t)
+	p.Fit = fit
+	r := must.Of(dca.Solve(context.Background(), p, s))(t)
+	require.Equal(t, outcome.Converged, r.Status, r.Message)
 }

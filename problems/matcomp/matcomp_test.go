@@ -115,21 +115,6 @@ func TestLowerLevelIsOptimal(t *testing.T) {
 	}
 }
 
-// The multipliers are minus the slopes of the optimal value.
-func TestMultipliersAreSlopes(t *testing.T) {
-	m := newModel(t, small(t), matcomp.Options{})
-	radii := []float64{3, .3, .2, .2, .1}
-	low := lower(t, m, radii)
-	for j := range radii {
-		const step = 1e-2
-		up, down := append([]float64{}, radii...), append([]float64{}, radii...)
-		up[j] += step
-		down[j] -= step
-		slope := (lower(t, m, up).Value - lower(t, m, down).Value) / (2 * step)
-		require.InDelta(t, -slope, low.Lambda[j], 2e-4)
-	}
-}
-
 // With the paper's settings a group at zero stays there as long as its multipliers are positive; with the least ones it
 // may come back.
 func TestHoldZeros(t *testing.T) {

@@ -108,22 +108,6 @@ func TestAgainstConic(t *testing.T) {
 	}
 }
 
-// The lasso by fits has at most half of the programs of that by conic programs, and the same test error.
-func TestLassoEngines(t *testing.T) {
-	s, _, err := dataset.Generate(dataset.Config{Train: 60, Val: 30, Test: 30, Features: 25, Nonzeros: 5, SNR: 1}, 4)
-	require.NoError(t, err)
-	for _, d := range []dataset.Division{s, folded(t, s, 3)} {
-		var results []*tune.Result
-		for _, engine := range tune.Engines() {
-			m, err := regression.Lasso(d, options{Intercept: true, Standardize: true})
-			results = append(results, tuned(t, tune.Config{Engine: engine})(m, err))
-		}
-		require.LessOrEqual(t, results[0].BackendSetups, results[1].BackendSetups/2)
-		require.InEpsilon(t, results[1].Refit.Validation, results[0].Refit.Validation, 1e-4)
-		require.InEpsilon(t, *results[1].Refit.Test, *results[0].Refit.Test, 5e-3)
-	}
-}
-
 // A net with a loss of its own, here squares, which package glm does not know, is solved by conic programs: its weights
 // are twice those of the elastic net, whose loss is half of its.
 func TestNetOfAnotherLoss(t *testing.T) {

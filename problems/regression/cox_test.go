@@ -150,36 +150,6 @@ func termed(seed uint64, train int) (weighted, repeated *dataset.Split) {
 	return weighted, repeated
 }
 
-// With Breslow's rule a row of weight 2 is two rows, for every method; the factor 0 of one feature is no penalty, and
-// bounds hold.
-func TestCoxWeightsAreRows(t *testing.T) {
-	weighted, repeated := termed(3, 40)
-	terms := regression.Terms{
-		Factors: []float64{0, 1, 2, 1, 1, 1},
-		Upper:   []float64{math.Inf(1), 0, 0.1, 0.1, 0.1, 0.1}, Lower: []float64{math.Inf(-1), -0.2, 0, -1, -1, -1},
-	}
-	for _, c := range []tune.Config{
-		{Method: tune.MethodGrid, Evaluations: 9}, {Method: tune.MethodHOAG}, {Method: tune.MethodVFiDCA},
-		{Method: tune.MethodGrid, Evaluations: 4, Engine: tune.EngineConic, Eps: 1e-9},
-	} {
-		var results []*tune.Result
-		for _, s := range []*dataset.Split{weighted, repeated} {
-			m := must.Of(regression.Cox(s, options{Terms: terms}))(t)
-			r := must.Of(tune.Run(context.Background(), m, c))(t)
-			require.NotZero(t, r.RefitFit.Coefficients[0])
-			for j, v := range r.RefitFit.Coefficients[1:] {
-				require.LessOrEqual(t, v, terms.Upper[1+j]+1e-9)
-				require.GreaterOrEqual(t, v, terms.Lower[1+j]-1e-9)
-			}
-			require.Positive(t, m.Advice().StandardError(r.Selection.X))
-			results = append(results, r)
-		}
-		require.InEpsilon(t, results[1].Refit.Validation, results[0].Refit.Validation, 1e-5, c.Method)
-		require.InEpsilon(t, *results[1].Refit.Test, *results[0].Refit.Test, 1e-4, c.Method)
-		require.InDeltaSlice(t, results[1].RefitFit.Coefficients, results[0].RefitFit.Coefficients, 1e-3)
-	}
-}
-
 // The iterations on a split by fits come to where those by conic programs do, with either rule of ties, with terms and
 // without.
 func TestCoxIterationsAgainstConic(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"github.com/conetune/conetune/outcome"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/problems/groups"
 	"github.com/conetune/conetune/problems/regression"
 	"github.com/conetune/conetune/tune"
 )
@@ -79,4 +80,59 @@ func TestExcludedFeatures(t *testing.T) {
 			require.InDeltaSlice(t, fits[1].Coefficients, fits[0].Coefficients[1:], 2e-2, "%s %s", name, c.Method)
 		}
 	}
+}
+
+func boundedSplit() *dataset.Split {
+	return modeltest.Split(6, 50, 40, 30, []float64{3, -2, 0.1, 0, 1, -0.1, 0, 0}, 1)
+}
+
+// Bounds are in the user's units, whatever the model works in, and hold for the iterate too.
+func TestBoundedUnits(t *testing.T) {
+	s := boundedSplit()
+	for _, d := range []*dataset.Data{s.Train, s.Val, s.Test} {
+		n, _ := d.Dims()
+		for i := range n {
+			d.Dense().Set(i, 0, 1000*d.X.At(i, 0)+3)
+		}
+	}
+	terms := regression.Terms{Lower: []float64{-1}, Upper: []float64{0.002, 1, 1, 1, 0.5, 1, 1, 1}}
+	m := must.Of(regression.BoundedElasticNet(s, options{Intercept: true, Standardize: true, Terms: terms}))(t)
+	res := modeltest.Solve(t, m, m.DefaultSettings())
+	require.Equal(t, outcome.Converged, res.Status, res.Message)
+	for _, x := range [][][]float64{res.X, res.Refit} {
+		c := m.Fit(x).Coefficients
+		require.InDelta(t, 0.002, c[0], 1e-6) // 0.003 without the bound
+		require.InDelta(t, -1, c[1], 1e-4)
+		require.LessOrEqual(t, c[4], 0.5+1e-6)
+		require.Greater(t, c[4], 0.4) // 1 without the bound
+	}
+}
+
+// chain are groups of four features that share one with the next.
+func chain() *groups.Groups {
+	g := &groups.Groups{}
+	for k := range 5 {
+		g.Names = append(g.Names, string(rune('a'+k)))
+		g.Members = append(g.Members, []int{3 * k, 3*k + 1, 3*k + 2, 3*k + 3})
+	}
+	return g
+}
+
+func chainSplit() *dataset.Split {
+	b := make([]float64, 16)
+	for j := range 4 {
+		b[j] = float64(j + 1)
+	}
+	b[9] = -2
+	return modeltest.Split(8, 40, 30, 50, b, 2)
+}
+
+// Groups have their names, and overlapping ones have no fit.
+func TestOverlappingGroups(t *testing.T) {
+	m := must.Of(regression.GroupLasso(chainSplit(), options{Groups: chain()}))(t)
+	require.Equal(t, []string{"a", "b", "c", "d", "e"}, m.Names())
+	require.Equal(t, 5, m.Options().Groups.Len())
+	require.Nil(t, must.Of(m.Penalised())(t))
+	apart := must.Of(regression.GroupLasso(chainSplit(), options{Groups: must.Of(groups.Equal(16, 4))(t)}))(t)
+	require.Equal(t, 4, must.Of(apart.Penalised())(t).Dim())
 }

@@ -155,25 +155,3 @@ func TestSVMErrors(t *testing.T) {
 	_, err = m.Solve(context.Background(), []float64{1}, 1e-8, nil)
 	require.ErrorContains(t, err, "1 hyperparameters of the support vector machine, expected lambda and 2 bounds")
 }
-
-// Within radii, the multipliers are the derivatives of the loss.
-func TestSVMWithin(t *testing.T) {
-	ctx := context.Background()
-	within := machines(t, 1)[0].Within()
-	radii := []float64{0.2, 0.5, 0.3, 0.4, 0.1, 0.02, 0.3, 0.05, 1}
-	at := must.Of(within.Solve(ctx, radii, 1e-10))(t)
-	require.True(t, at.Solved)
-	require.LessOrEqual(t, at.Gap, 1e-9)
-	for i := range radii {
-		loss := func(h float64) float64 {
-			r := slices.Clone(radii)
-			r[i] *= 1 + h
-			w := must.Of(within.Solve(ctx, r, 1e-10))(t)
-			return w.Loss
-		}
-		require.GreaterOrEqual(t, at.Lambda[i], 0.0)
-		require.InDelta(t, (loss(-1e-4)-loss(1e-4))/2e-4, at.Lambda[i]*radii[i], 1e-5, i)
-	}
-	_, err := within.Solve(ctx, []float64{1}, 1e-10)
-	require.ErrorContains(t, err, "1 radii")
-}

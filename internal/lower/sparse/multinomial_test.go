@@ -2,7 +2,6 @@ package sparse
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"testing"
 
@@ -84,19 +83,6 @@ func classesOf(y []float64, k int) []int {
 		out[m] = m
 	}
 	return out
-}
-
-// The conditions of optimality with many entries, on dense and sparse designs.
-func TestMultinomialWide(t *testing.T) {
-	x, y := lowertest.Sample(8, 700, 120, 6, 0.5)
-	for name, data := range map[string]*design.Matrix{"dense": design.New(x), "sparse": compressedColumns(x)} {
-		c := problem{kind: "multinomial", x: x, y: targets("multinomial", y), intercept: true}
-		g := c.fit(t, data)
-		for _, w := range [][2]float64{{0, 1e-3}, {1e-5, 1e-4}, {1e-3, 1e-3}, {5e-3, 0}} {
-			c.l1, c.l2 = w[:1], w[1:]
-			c.optimal(t, c.solve(t, g, 1e-11, nil), 1e-6, fmt.Sprint(name, w))
-		}
-	}
 }
 
 // Second derivatives along a direction are differences of derivatives, whatever the weights of the rows.

@@ -16,6 +16,7 @@ import (
 	"github.com/conetune/conetune/internal/lower/glm"
 	"github.com/conetune/conetune/internal/lower/lowertest"
 	"github.com/conetune/conetune/internal/lower/numerics"
+	"github.com/conetune/conetune/internal/lower/survival"
 	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/outcome"
 )
@@ -289,4 +290,35 @@ func TestGroupOptimality(t *testing.T) {
 			require.NotEmpty(t, support(c.solve(t, g, 1e-12, nil)))
 		}
 	}
+}
+
+func Squares(s Sample, intercept bool, t Terms) (*Fit, error) { return New(nil, s, intercept, t, nil) }
+
+func Logistic(s Sample, intercept bool, t Terms) (*Fit, error) {
+	return New(glm.Logistic{}, s, intercept, t, nil)
+}
+
+func Poisson(s Sample, intercept bool, t Terms) (*Fit, error) {
+	return New(glm.Poisson{}, s, intercept, t, nil)
+}
+
+func Cox(s Sample, ties survival.Ties, t Terms) (*Fit, error) {
+	return New(glm.Hazards{Ties: ties}, s, false, t, nil)
+}
+
+func Multinomial(s Sample, classes int, intercept bool, t Terms) (*Fit, error) {
+	return New(glm.Multinomial{Classes: classes}, s, intercept, t, nil)
+}
+
+func Groups(s Sample, intercept bool, members [][]int) (*Fit, error) {
+	return New(nil, s, intercept, Terms{}, members)
+}
+
+// solve solves at the weights w1 and w2.
+func (g *Fit) solve(ctx context.Context, w1, w2, tol float64, start *Solution) (*Solution, error) {
+	w, err := g.weights(w1, w2)
+	if err != nil {
+		return nil, err
+	}
+	return g.Solve(ctx, w, tol, start)
 }

@@ -4,42 +4,22 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/internal/crew"
+	"github.com/conetune/conetune/internal/lower/bilevel"
 	"github.com/conetune/conetune/internal/lower/design"
 	"github.com/conetune/conetune/internal/lower/lowertest"
+	"github.com/conetune/conetune/internal/lower/numerics"
+	"github.com/conetune/conetune/internal/lower/survival"
+	"github.com/conetune/conetune/internal/matrices"
 	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/outcome"
 )
-
-// With orthogonal columns of norm sqrt(n) the elastic net is soft thresholding of X'y / n.
-func TestOrthogonalDesign(t *testing.T) {
-	const n = 8
-	x := mat.NewDense(n, 3, nil)
-	for i := range n { // columns of a Hadamard matrix
-		x.SetRow(i, []float64{sgn(i & 1), sgn(i & 2), sgn(i&1 ^ i&2>>1)})
-	}
-	y := []float64{3, 1, -2, 4, 0.5, -1, 2, 6}
-	g := must.Of(Squares(Sample{X: design.New(x), Y: y}, false, Terms{}))(t)
-	const l1, l2 = 0.4, 0.25
-	s := must.Of(g.solve(context.Background(), l1, l2, 0, nil))(t)
-	for j := range 3 {
-		c := mat.Dot(x.ColView(j), mat.NewVecDense(n, y)) / n
-		want := math.Copysign(math.Max(0, math.Abs(c)-l1), c) / (1 + l2)
-		require.InDelta(t, want, s.B[j], 1e-12)
-	}
-}
-
-func sgn(bit int) float64 {
-	if bit == 0 {
-		return 1
-	}
-	return -1
-}
 
 // The gap bounds the error of the objective at any tolerance.
 func TestGapBoundsTheError(t *testing.T) {
@@ -105,6 +85,112 @@ func TestTinyWeights(t *testing.T) {
 			s := must.Of(g.solve(context.Background(), l1*top, l2*top, 1e-10, nil))(t)
 			require.Equal(t, outcome.Converged, s.Status, "%g %g", l1, l2)
 			require.LessOrEqual(t, s.Gap, 1e-10*g.scale)
+		}
+	}
+}
+
+// Lower bounds of far points are below the best value.
+func TestBound(t *testing.T) {
+	x := design.New(mat.NewDense(6, 2, []float64{1, 0, -1, 2, 0.5, 1, 2, -1, -1, -2, 0.3, 0.1}))
+	y := []float64{3, 0, 1, 8, 2, 1}
+	classes := Sample{X: x, Y: []float64{0, 1, 2, 0, 1, 2}}
+	for name, of := range map[string]func() (*Fit, error){
+		"squares":  func() (*Fit, error) { return Squares(Sample{X: x, Y: y}, true, Terms{Factors: []float64{1, 0}}) },
+		"poisson":  func() (*Fit, error) { return Poisson(Sample{X: x, Y: y}, true, Terms{}) },
+		"logistic": func() (*Fit, error) { return Logistic(Sample{X: x, Y: []float64{1, -1, 1, -1, 1, -1}}, true, Terms{}) },
+		"cox": func() (*Fit, error) {
+			return Cox(Sample{X: x, Y: y[:]}, survival.Efron, Terms{Upper: []float64{0.2, 0.1}})
+		},
+		"multinomial": func() (*Fit, error) { return Multinomial(classes, 3, true, Terms{Factors: []float64{2, 1}}) },
+	} {
+		g, err := of()
+		require.NoError(t, err, name)
+		for _, w := range [][]float64{{0.3, 0.05}, {0.05, 0}, {0, 0.1}} {
+			best := must.Of(g.solve(context.Background(), w[0], w[1], 1e-13, nil))(t)
+			for _, b := range [][]float64{{0, 0}, {1, 1}, {-2, 0.3}, {0.4, -0.2}} {
+				start := &Solution{B: make([]float64, g.p*g.k), B0: make([]float64, g.k)}
+				for e := range start.B {
+					lo, hi := g.terms.Lower[e/g.k], g.terms.Upper[e/g.k]
+					start.B[e] = math.Max(lo, math.Min(hi, b[e/g.k]/float64(1+e%g.k)))
+				}
+				s := g.solver()
+				require.NoError(t, s.move(start.x(g.intercept)))
+				c := must.Of(s.Check(context.Background(), &bilevel.JointWeights{Train: 1, Penalties: w}))(t)
+				require.LessOrEqual(t, c.Objective-c.Gap, best.Objective+1e-10, "%s %v", name, w)
+				require.GreaterOrEqual(t, c.Objective, best.Objective-1e-10, name)
+			}
+		}
+	}
+}
+
+func TestPoissonOfEqualCounts(t *testing.T) {
+	x := design.New(mat.NewDense(3, 1, []float64{1, 2, 3}))
+	g, err := Poisson(Sample{X: x, Y: []float64{2, 2, 2}}, true, Terms{}) // nothing is left to explain
+	require.NoError(t, err)
+	s := must.Of(g.solve(context.Background(), 0.1, 0, 0, nil))(t)
+	require.Equal(t, outcome.Converged, s.Status)
+	require.Zero(t, s.B[0])
+}
+
+// Equal columns in use make the matrix of a Newton step singular.
+func TestEqualColumns(t *testing.T) {
+	x, y := lowertest.Sample(8, 30, 20, 4, 1)
+	twice := mat.NewDense(30, 40, nil)
+	twice.Augment(x, x)
+	g := must.Of(Squares(Sample{X: design.New(twice), Y: y}, false, Terms{}))(t)
+	w1, w2 := 1e-3*g.LambdaMax(), 0.0
+	start := &Solution{B: make([]float64, 40)}
+	for j := range start.B {
+		start.B[j] = 1
+	}
+	s := must.Of(g.solve(context.Background(), w1, w2, 1e-12, start))(t)
+	require.Contains(t, []outcome.Stop{outcome.Converged, numerics.Exhausted}, s.Status)
+	once := must.Of(Squares(Sample{X: design.New(x), Y: y}, false, Terms{}))(t)
+	want := must.Of(once.solve(context.Background(), w1, w2, 1e-12, nil))(t)
+	require.InEpsilon(t, want.Objective, s.Objective, 1e-10)
+}
+
+// Solutions with many coefficients of a sparse design satisfy the optimality conditions.
+func TestManyCoefficients(t *testing.T) {
+	const n, p = 1300, 2600
+	rng := rand.New(rand.NewPCG(4, 9))
+	x, y := mat.NewDense(n, p, nil), make([]float64, n)
+	for i := range n {
+		y[i] = rng.NormFloat64()
+		for range 12 {
+			v := 0.5 + rng.Float64()
+			x.Set(i, rng.IntN(1+rng.IntN(p)), v)
+			y[i] += v * float64(rng.IntN(3)-1)
+		}
+	}
+	for _, intercept := range []bool{false, true} {
+		c := problem{kind: "squares", x: x, y: y, intercept: intercept}
+		g := c.fit(t, compressedColumns(x))
+		c.l1, c.l2 = []float64{0.01 * g.LambdaMax()}, []float64{1e-4 * g.LambdaMax()}
+		s := c.solve(t, g, 1e-12, nil)
+		require.Greater(t, len(support(s)), 1000)
+		c.optimal(t, s, 1e-6*g.LambdaMax(), "")
+	}
+}
+
+// A start that is nearly a solution at nearby weights, where the dual bound is poor as w2 is small, is improved upon
+// and not given up.
+func TestSmoothFromNearby(t *testing.T) {
+	x, y := lowertest.Sample(3, 400, 800, 60, 0.1)
+	for i, v := range y {
+		y[i] = math.Copysign(1, v)
+	}
+	g := must.Of(Logistic(Sample{X: design.New(matrices.Compress(x)), Y: y}, true, Terms{}))(t)
+	for _, share := range []float64{0.3, 0.1, 0.05} {
+		for _, w2 := range []float64{1e-3, 1e-5, 1e-7} {
+			for _, tol := range []float64{1e-4, 1e-6} {
+				l := share * g.LambdaMax()
+				s := must.Of(g.solve(context.Background(), l, w2, tol, nil))(t)
+				for _, step := range []float64{1e-1, 1e-2, 1e-3, 1e-4} {
+					next := must.Of(g.solve(context.Background(), l*(1-step), w2, tol, s))(t)
+					require.Equal(t, outcome.Converged, next.Status, "%v %v %v %v: gap %v", share, w2, tol, step, g.Relative(next.Gap))
+				}
+			}
 		}
 	}
 }

@@ -1,0 +1,96 @@
+package model
+
+import (
+	"bytes"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/evaluate"
+	"github.com/conetune/conetune/internal/lower/survival"
+	"github.com/conetune/conetune/internal/must"
+	"github.com/conetune/conetune/problems"
+	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/table"
+)
+
+func ofClasses() Model {
+	return Model{
+		Model: "multinomial", Target: "kind", Features: []string{"a"}, Coefficients: []float64{1, 0, -1},
+		Targets: []string{"x", "y", "z"}, Intercepts: []float64{0, 0.5, 0},
+		Labels: []float64{0, 1, 2}, Loss: &Loss{Kind: Multinomial},
+	}
+}
+
+// A model of classes comes back as it was written, and predicts, scores and gives probabilities by the definition.
+func TestClasses(t *testing.T) {
+	m := ofClasses()
+	var text bytes.Buffer
+	require.NoError(t, m.Write(&text))
+	got := must.Of(ReadFrom(&text, "m.json"))(t)
+	require.True(t, got.Classes())
+	values := must.Of(got.PredictTargets([]float64{2}))(t)
+	require.Equal(t, []float64{2, 0.5, -2}, values)
+	require.Equal(t, 0.0, got.Class(values))
+	total := math.Exp(2) + math.Exp(0.5) + math.Exp(-2)
+	require.InDelta(t, math.Exp(0.5)/total, evaluate.Softmax(values)[1], 1e-15)
+	s := got.NewScore()
+	s.AddTargets(values, []float64{1}, 1)
+	s.AddTargets(values, []float64{7}, 1)
+	s.AddTargets(values, []float64{math.NaN()}, 1)
+	require.Equal(t, 1, s.Rows)
+	require.Equal(t, 1, s.Strange)
+	require.InDelta(t, math.Log(total)-0.5, s.Error(), 1e-15)
+	require.Equal(t, 1.0, s.ErrorRate())
+}
+
+// A coefficient is chosen by the fits in which it counts, whatever the unit of its feature.
+func TestStability(t *testing.T) {
+	rows := &dataset.Data{X: mat.NewDense(3, 2, []float64{1, 1000, 2, 3000, 4, 2000}), Y: []float64{1, 2, 3}}
+	fit := func(a, b float64) problems.Fit {
+		return problems.Fit{Features: []string{"a", "b"}, Coefficients: []float64{a, b}}
+	}
+	fits := []problems.Fit{fit(1, 1e-5), fit(1e-12, 1), fit(0, 0)}
+	require.InDeltaSlice(t, []float64{1. / 3, 2. / 3}, Stability(fits, rows.Deviations()), 1e-15)
+}
+
+// Effects compare coefficients by the units of their features, with several targets by the norm over these.
+func TestEffects(t *testing.T) {
+	f := problems.Fit{Features: []string{"a", "b", "c"}, Coefficients: []float64{2, -3, 0}}
+	require.Equal(t, []Effect{{"a", 0, 2, 20}, {"b", 1, -3, 3}}, Effects(f, Sizes(f, []float64{10, 1, 5})))
+	require.Equal(t, []Effect{{"b", 1, -3, 3}, {"a", 0, 2, 2}}, Effects(f, Sizes(f, nil)))
+	f.Targets, f.Coefficients = []string{"y", "z"}, []float64{3, 4, 0, 0, 1, 0}
+	require.Equal(t, []Effect{{"c", 2, 1, 10}, {"a", 0, 3, 5}}, Effects(f, Sizes(f, []float64{1, 1, 10})))
+}
+
+func ofTimes() Model {
+	return Model{
+		Model: "cox", Target: "days", Features: []string{"a"}, Coefficients: []float64{0.5}, Intercept: -1,
+		Loss:     &Loss{Kind: Cox, Ties: "efron"},
+		Baseline: &survival.Baseline{Times: []float64{1, 4}, Hazard: []float64{0.1, 0.3}},
+		Encoding: &table.Encoder{Columns: []table.Coding{{Column: "a", Kind: table.Number}}, Rule: table.Median,
+			Event: &table.Event{Column: "dead", Value: "yes", Others: []string{"no"}}},
+	}
+}
+
+// A model of times comes back as it was written, and scores rows by their deviance for each event: of times 1, 2 and 3,
+// the second one censored, log of the three risks over the first one, twice.
+func TestTimes(t *testing.T) {
+	m := ofTimes()
+	var text bytes.Buffer
+	require.NoError(t, m.Write(&text))
+	got := must.Of(ReadFrom(&text, "m.json"))(t)
+	require.True(t, got.Times())
+	require.Equal(t, m.Baseline, got.Baseline)
+	require.Equal(t, m.Encoding, got.Encoding)
+	s := got.NewScore()
+	for k, y := range []float64{1, -2, 3, math.NaN()} {
+		s.Add(float64(k), y)
+	}
+	require.Equal(t, 3, s.Rows)
+	require.InDelta(t, math.Log(1+math.E+math.Exp(2)), s.Error(), 1e-14) // half of it for each of the two events
+	c, _ := s.Concordance()
+	require.Zero(t, c)
+}

@@ -24,7 +24,7 @@ type graph struct {
 // name is a new one of a value.
 func (g *graph) name() string {
 	g.names++
-	return fmt.Sprintf("v%d", g.names)
+	return fmt.Sprintf("conetune/%d", g.names)
 }
 
 // tensor is a constant of such dimensions.
@@ -174,6 +174,7 @@ func (g *graph) level(p *Program, in Input, x string) string {
 // predict adds the outputs.
 func (g *graph) predict(p *Program, scores string, q int) {
 	output := func(from, name string, kind int64, n ...int64) {
+		name = p.free(name)
 		g.nodes = append(g.nodes, message{}.text(1, from).text(2, name).text(4, "Identity"))
 		g.outputs = append(g.outputs, value(name, kind, n...))
 	}

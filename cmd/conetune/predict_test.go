@@ -272,7 +272,8 @@ func TestPredictFile(t *testing.T) {
 	write(t, ".", "new.svm", "0 1:2 3:1 4:7 5:1\n0 1:1 7:2 9:3\n")
 	o := conetune(t, "predict", "--model", model, "--data", "new.svm")
 	require.Equal(t, "3\n2\n", o.ok(t))
-	require.Contains(t, o.stderr, "new.svm: 3 values of features that the model does not know, with indices from 5 to 9, left out")
+	require.Contains(t, o.stderr,
+		"new.svm: 3 values of features that the model does not know, with indices from 5 to 9, left out")
 	none := resaved(t, saved, "none.json", 0, 0, 0, 0)
 	require.Equal(t, "0\n", conetune(t, "predict", "--model", none, "--data", "new.csv").ok(t))
 

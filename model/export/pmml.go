@@ -153,7 +153,7 @@ func (d *pmml) add(in Input) {
 	derive(" filled", "continuous", "double", x)
 }
 
-// days are those of a text YYYY-MM-DD since 1970-01-01, as the calendar goes from March to February, with HH:MM:SS where
+// days are those of a text YYYY-MM-DD since 1970-01-01, as the calendar goes from March to February, with HH:MM:SS if
 // the layout has a time of day. The functions of dates are not in all readers.
 func (d *pmml) days(in Input, derive func(ending, optype, kind, content string)) string {
 	whole := func(v string) string { return constant("double", v) }

@@ -11,8 +11,8 @@ import (
 )
 
 // writeSQL writes a SELECT of standard SQL, whose tables have numbers, texts, and dates as texts that begin with
-// YYYY-MM-DD, perhaps with a time of day HH:MM:SS; NULL and empty texts are missing values. Where a prediction refuses a
-// row it is NULL.
+// YYYY-MM-DD, perhaps with a time of day HH:MM:SS; NULL and empty texts are missing values. Where predict refuses a row
+// it is NULL.
 func writeSQL(w io.Writer, p *Program, o Options) error {
 	name := cmp.Or(o.Table, "data")
 	var columns, scores []string
@@ -27,7 +27,8 @@ func writeSQL(w io.Writer, p *Program, o Options) error {
 		scores = append(scores, p.free(fmt.Sprintf("score_%d", k+1)))
 		columns = append(columns, sqlSum(terms)+" AS "+sqlName(scores[k]))
 	}
-	_, err := fmt.Fprintf(w, "-- %s.\n-- Columns are numbers, texts and dates YYYY-MM-DD HH:MM:SS; NULL is a missing value.\n"+
+	_, err := fmt.Fprintf(w, "-- %s.\n"+
+		"-- Columns are numbers, texts and dates YYYY-MM-DD HH:MM:SS; NULL is a missing value.\n"+
 		"SELECT *,\n  %s\nFROM (SELECT *,\n  %s\nFROM %s) AS scored;\n", strings.Map(printable, p.Title),
 		strings.Join(p.sqlOutputs(scores), ",\n  "), strings.Join(columns, ",\n  "), sqlName(name))
 	return err

@@ -12,7 +12,8 @@ import (
 
 // quoted is a text in quotes, in ASCII, as Python, R and Go read it.
 func quoted(text string) string {
-	return strings.NewReplacer(`\a`, `\u0007`, `\v`, `\u000b`, `\x`, `\u00`, `\\`, `\\`).Replace(strconv.QuoteToASCII(text))
+	same := strings.NewReplacer(`\a`, `\u0007`, `\v`, `\u000b`, `\x`, `\u00`, `\\`, `\\`)
+	return same.Replace(strconv.QuoteToASCII(text))
 }
 
 // number is one as all languages read it, with a point or an exponent.

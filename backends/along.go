@@ -26,10 +26,9 @@ func along(p *Problem, x, z []float64) (*Problem, func(*Solution) *Solution) {
 		sum := rows.times(rows.curved+i, x)
 		a.Add(i, n, sum.value())
 	}
-	columns := make([]exactSum, n)
-	entries(p.A, func(i, j int, v float64) { columns[j].addProduct(v, z[i]) })
 	var corner, cost, right exactSum
-	for j, sum := range columns {
+	for j := range n {
+		sum := timesColumn(p, j, z)
 		a.Add(m, j, sum.value())
 		corner.addSum(sum, x[j])
 		cost.addProduct(p.Q[j], x[j])

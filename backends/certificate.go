@@ -172,17 +172,10 @@ func (c *checker) combination(p *Problem, z, low []float64) []rounded {
 	if p.A == nil {
 		return nil
 	}
-	a := p.A.RawMatrix()
 	out := make([]rounded, len(p.Q))
 	exact := true
 	for j := range out {
-		var dot exactSum
-		for k := a.Indptr[j]; k < a.Indptr[j+1]; k++ {
-			dot.addProduct(a.Data[k], z[a.Ind[k]])
-			if low != nil {
-				dot.addProduct(a.Data[k], low[a.Ind[k]])
-			}
-		}
+		dot := timesColumn(p, j, z, low)
 		out[j] = rounded{dot.value(), dot.bound(), dot.size}
 		exact = exact && out[j].value == 0 && out[j].bound == 0
 	}

@@ -37,15 +37,10 @@ func (c *checker) provePrimal(p *Problem, z []float64, eps float64) (proof, erro
 func (c *checker) polishPrimal(p *Problem, z []float64, best proof, err error, eps float64) (proof, error) {
 	z = slices.Clone(z)
 	low, before := make([]float64, len(z)), make([]float64, len(z))
-	a := p.A.RawMatrix()
 	eq, terms, weight := primalEquations(p, z)
 	eq.polish(weight, func(right []float64) {
 		for e, j := range eq.of {
-			var dot exactSum
-			for k := a.Indptr[j]; k < a.Indptr[j+1]; k++ {
-				dot.addProduct(a.Data[k], z[a.Ind[k]])
-				dot.addProduct(a.Data[k], low[a.Ind[k]])
-			}
+			dot := timesColumn(p, j, z, low)
 			right[e] = -dot.value() / terms[j]
 		}
 	}, func(change *leastChange, right []float64) (enough bool) {

@@ -27,32 +27,69 @@ func (c *checker) products(p *Problem, x, z []float64) {
 
 // exactProducts is products with sums in twice the precision.
 func (c *checker) exactProducts(p *Problem, x, z []float64) {
-	n, m := p.Dims()
 	c.reset(p)
-	ax, px := make([]exactSum, m), make([]exactSum, n)
-	if p.A != nil {
-		a := p.A.RawMatrix()
-		for j, xj := range x {
-			var dot exactSum
-			for k := a.Indptr[j]; k < a.Indptr[j+1]; k++ {
-				ax[a.Ind[k]].addProduct(a.Data[k], xj)
-				dot.addProduct(a.Data[k], z[a.Ind[k]])
+	for i, sum := range timesA(p, x) {
+		c.ax[i] = sum.value()
+	}
+	for j, sum := range timesP(p, x) {
+		c.px[j] = sum.value()
+	}
+	for j := range c.atz {
+		sum := timesColumn(p, j, z)
+		c.atz[j] = sum.value()
+	}
+}
+
+// timesP returns P times the sum of the vectors, of which nil ones are zero, in twice the precision.
+func timesP(p *Problem, parts ...[]float64) []exactSum {
+	out := make([]exactSum, len(p.Q))
+	for _, x := range parts {
+		if x == nil {
+			continue
+		}
+		entries(p.P, func(i, j int, v float64) {
+			if out[i].addProduct(v, x[j]); i != j {
+				out[j].addProduct(v, x[i])
 			}
-			c.atz[j] = dot.value()
+		})
+	}
+	return out
+}
+
+// timesA returns A times the sum of the vectors.
+func timesA(p *Problem, parts ...[]float64) []exactSum {
+	out := make([]exactSum, len(p.B))
+	if p.A == nil {
+		return out
+	}
+	raw := p.A.RawMatrix()
+	for _, x := range parts {
+		for j, xj := range x {
+			if xj == 0 {
+				continue
+			}
+			for k := raw.Indptr[j]; k < raw.Indptr[j+1]; k++ {
+				out[raw.Ind[k]].addProduct(raw.Data[k], xj)
+			}
 		}
 	}
-	entries(p.P, func(i, j int, v float64) {
-		px[i].addProduct(v, x[j])
-		if i != j {
-			px[j].addProduct(v, x[i])
+	return out
+}
+
+// timesColumn returns the product of column j of A with the sum of the vectors.
+func timesColumn(p *Problem, j int, parts ...[]float64) (sum exactSum) {
+	if p.A == nil {
+		return sum
+	}
+	a := p.A.RawMatrix()
+	for k := a.Indptr[j]; k < a.Indptr[j+1]; k++ {
+		for _, z := range parts {
+			if z != nil {
+				sum.addProduct(a.Data[k], z[a.Ind[k]])
+			}
 		}
-	})
-	for i := range ax {
-		c.ax[i] = ax[i].value()
 	}
-	for j := range px {
-		c.px[j] = px[j].value()
-	}
+	return sum
 }
 
 // bothProducts adds Ax to ax and sets atz = A'z. Columns of data matrices are long runs of

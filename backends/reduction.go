@@ -208,42 +208,6 @@ func (f fixing) value(p *Problem) float64 {
 	return (p.B[f.row] - f.low) / p.A.RawMatrix().Data[f.entry]
 }
 
-// timesP returns P times the sum of the vectors.
-func timesP(p *Problem, parts ...[]float64) []exactSum {
-	out := make([]exactSum, len(p.Q))
-	for _, x := range parts {
-		if x == nil {
-			continue
-		}
-		entries(p.P, func(i, j int, v float64) {
-			if out[i].addProduct(v, x[j]); i != j {
-				out[j].addProduct(v, x[i])
-			}
-		})
-	}
-	return out
-}
-
-// timesA returns A times the sum of the vectors.
-func timesA(p *Problem, parts ...[]float64) []exactSum {
-	out := make([]exactSum, len(p.B))
-	if p.A == nil {
-		return out
-	}
-	raw := p.A.RawMatrix()
-	for _, x := range parts {
-		for j, xj := range x {
-			if xj == 0 {
-				continue
-			}
-			for k := raw.Indptr[j]; k < raw.Indptr[j+1]; k++ {
-				out[raw.Ind[k]].addProduct(raw.Data[k], xj)
-			}
-		}
-	}
-	return out
-}
-
 // update returns what an update, whose numbers r has already, changes in the rest.
 func (r *reduction) update(u Update) Update {
 	left := r.left
@@ -327,12 +291,7 @@ func (r *reduction) slacks(p *Problem, low, high, x, kept []float64) []float64 {
 	for at, i := range r.rows {
 		out[i], left[i] = kept[at], true
 	}
-	moved := make([]exactSum, m)
-	entries(p.A, func(i, j int, v float64) {
-		if !left[i] {
-			moved[i].addProduct(v, x[j])
-		}
-	})
+	moved := timesA(p, x)
 	for i, b := range p.B {
 		if !left[i] {
 			moved[i].add(-b)

@@ -29,8 +29,8 @@ func (a *Application) wide() bool { return a.Data == wideNet }
 // wideNet are the data of the elastic net with most features.
 const wideNet = "100-100-100-p2500"
 
-// Applications returns all applications, small ones first within a model.
-func Applications() []Application {
+// applications returns all applications, small ones first within a model.
+func applications() []Application {
 	const small = "100-100-100-p50"
 	var list []Application
 	for _, of := range [][2]string{
@@ -57,7 +57,7 @@ func Applications() []Application {
 // Models returns the names of the models that have applications.
 func Models() []string {
 	var names []string
-	for _, a := range Applications() {
+	for _, a := range applications() {
 		if !slices.Contains(names, a.Model) {
 			names = append(names, a.Model)
 		}
@@ -73,7 +73,7 @@ func Select(names []string) ([]Application, error) {
 		}
 	}
 	var out []Application
-	for _, a := range Applications() {
+	for _, a := range applications() {
 		if len(names) == 0 || slices.Contains(names, a.Model) {
 			out = append(out, a)
 		}

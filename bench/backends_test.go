@@ -110,7 +110,7 @@ func TestBackendsRejects(t *testing.T) {
 
 // What package model says of the methods that a model is for is what the model says.
 func TestModes(t *testing.T) {
-	for _, a := range Applications() {
+	for _, a := range applications() {
 		m := must.Of(a.Build())(t)
 		for _, method := range tune.Methods() {
 			require.Equal(t, tune.Able(method, m.Advice().Modes), slices.Contains(model.Able(method), m.Name()), "%s, %s",
@@ -123,7 +123,7 @@ func TestModes(t *testing.T) {
 // application/stage/backend/eps.
 func BenchmarkBackends(b *testing.B) {
 	reference := must.Of(backends.Open(Reference))(b)
-	for _, a := range Applications() {
+	for _, a := range applications() {
 		b.Run("model="+a.Model+"/data="+a.Data, func(b *testing.B) {
 			m := must.Of(a.Build())(b)
 			s := must.Of(newPoint(context.Background(), m.Program(), reference))(b)

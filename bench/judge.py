@@ -331,4 +331,5 @@ def main():
     {"choose": lambda a: choose(), "run": run, "table": page}[a.what](a)
 
 
-main()
+if __name__ == "__main__":
+    main()

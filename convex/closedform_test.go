@@ -4,7 +4,6 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -22,74 +21,6 @@ var precise = convex.SolverOptions{Options: backends.Options{Eps: 1e-10}}
 // distance is half the squared distance of x from a.
 func distance(x convex.Affine, a []float64) convex.Convex {
 	return convex.SumSquares(x.Minus(convex.Const(a...))).Scale(.5)
-}
-
-// Proximal maps have closed forms: soft thresholding entry by entry and group
-// by group, one-sided thresholding, and what is left of a projection on the
-// ball of the 1-norm.
-func TestProximalMaps(t *testing.T) {
-	a := []float64{3, -.5, -2, .1, .7, 0}
-	norm := floats.Norm(a, 2)
-	soft := func(v, c float64) float64 { return math.Copysign(math.Max(0, math.Abs(v)-c), v) }
-	each := func(f func(v float64) float64) []float64 {
-		out := make([]float64, len(a))
-		for i, v := range a {
-			out[i] = f(v)
-		}
-		return out
-	}
-	group := func(v []float64, c float64) []float64 {
-		out := slices.Clone(v)
-		floats.Scale(math.Max(0, 1-c/floats.Norm(v, 2)), out)
-		return out
-	}
-	for _, tc := range []struct {
-		name string
-		f    func(x convex.Affine) convex.Convex
-		want []float64
-	}{
-		{"squares", func(x convex.Affine) convex.Convex { return convex.SumSquares(x).Scale(.5) },
-			each(func(v float64) float64 { return v / 2 })},
-		{"1-norm", func(x convex.Affine) convex.Convex { return convex.Norm1(x).Scale(.6) },
-			each(func(v float64) float64 { return soft(v, .6) })},
-		{"2-norm", convex.Norm2, each(func(v float64) float64 { return v * (1 - 1/norm) })},
-		{"large 2-norm", func(x convex.Affine) convex.Convex { return convex.Norm2(x).Scale(5) }, make([]float64, len(a))},
-		{"positive part", func(x convex.Affine) convex.Convex { return convex.Pos(x).Sum().Scale(.6) },
-			each(func(v float64) float64 {
-				if v < 0 {
-					return v
-				}
-				return soft(v, .6)
-			})},
-		{"groups", func(x convex.Affine) convex.Convex {
-			return convex.GroupNorms(x, [][]int{{0, 1}, {2, 3}, {4}, {5}}).Sum()
-		}, slices.Concat(group(a[:2], 1), group(a[2:4], 1), []float64{0, 0})},
-		// x - prox = projection on the unit ball of the 1-norm, here (1, 0, ...).
-		{"inf-norm", convex.NormInf, []float64{2, -.5, -2, .1, .7, 0}},
-		// The largest entry falls by the weight while it stays the largest.
-		{"max", func(x convex.Affine) convex.Convex { return convex.Max(convex.Linear(x)).Scale(2) },
-			[]float64{1, -.5, -2, .1, .7, 0}},
-		{"linear", func(x convex.Affine) convex.Convex { return convex.Linear(x.Sum()) },
-			each(func(v float64) float64 { return v - 1 })},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			m := convex.NewModel()
-			x := m.Variable("x", len(a))
-			f := distance(x.Expr(), a).Plus(tc.f(x.Expr()))
-			m.Minimize(f)
-			r := solve(t, solver(t, m, precise))
-			inDelta(t, tc.want, r.Value(x), 2e-4)
-			require.InDelta(t, f.Eval(r.Point())[0], r.Objective, 1e-7)
-			// Shifting all of it changes nothing but the place.
-			shift := convex.Const(1, 2, 3, 4, 5, 6)
-			m = convex.NewModel()
-			x = m.Variable("x", len(a))
-			moved := x.Expr().Scale(2).Minus(shift)
-			m.Minimize(distance(moved, a).Plus(tc.f(moved)))
-			r = solve(t, solver(t, m, precise))
-			inDelta(t, tc.want, moved.Eval(r.Point()), 2e-4)
-		})
-	}
 }
 
 // Projections have closed forms, and their multipliers too.
@@ -152,26 +83,6 @@ func TestProjections(t *testing.T) {
 	}
 }
 
-// Fits of one constant have closed forms: the mean, the median and the midrange, and where outliers pull with a
-// threshold, the sum of what is left of the residuals is zero.
-func TestLocation(t *testing.T) {
-	y := []float64{1, 2, 10, 3, 7}
-	for _, tc := range []struct {
-		name string
-		f    func(convex.Affine) convex.Convex
-		want float64
-	}{
-		{"mean", convex.SumSquares, 4.6}, {"median", convex.Norm1, 3}, {"midrange", convex.NormInf, 5.5},
-		{"mean by the norm", convex.Norm2, 4.6},
-		{"Huber", func(a convex.Affine) convex.Convex { return convex.Huber(a, 2).Sum() }, 3.5},
-	} {
-		m := convex.NewModel()
-		c := m.Variable("c", 1)
-		m.Minimize(tc.f(c.Expr().Minus(convex.Const(y...))))
-		require.InDelta(t, tc.want, solve(t, solver(t, m, convex.SolverOptions{})).Value(c)[0], 1e-4, tc.name)
-	}
-}
-
 // Least squares with many rows is compressed, and solves the normal equations.
 func TestTallLeastSquares(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 9))
@@ -222,20 +133,6 @@ func TestTallLeastSquares(t *testing.T) {
 		}
 	}
 	inDelta(t, make([]float64, 8), gradient, 1e-4)
-}
-
-// A hinge loss separates two points with the largest margin: w = 1, c = 0.
-func TestHinge(t *testing.T) {
-	m := convex.NewModel()
-	w, c := m.Variable("w", 1), m.Variable("c", 1)
-	z, x := []float64{1, -1}, mat.NewDense(2, 1, []float64{1, -1})
-	margin := w.Expr().MulMat(x).Plus(c.Expr())
-	signed := convex.Stack(margin.At(0).Scale(z[0]), margin.At(1).Scale(z[1]))
-	m.Minimize(convex.Pos(convex.Const(1).Minus(signed)).Sum().Scale(10).Plus(convex.SumSquares(w.Expr()).Scale(.5)))
-	r := solve(t, solver(t, m, convex.SolverOptions{}))
-	require.InDelta(t, 1, r.Value(w)[0], 1e-5)
-	require.InDelta(t, 0, r.Value(c)[0], 1e-4)
-	require.InDelta(t, .5, r.Objective, 1e-7)
 }
 
 // A linear program from a textbook: max 3x + 5y, x <= 4, 2y <= 12, 3x + 2y <= 18
@@ -319,5 +216,23 @@ func TestHingesInfeasible(t *testing.T) {
 		if c.want == backends.Optimal {
 			require.InDelta(t, 1, r.Value(b)[0], 1e-6)
 		}
+	}
+}
+
+// Values of exponentials, without overflow.
+func TestExponentialValues(t *testing.T) {
+	m := convex.NewModel()
+	x := m.Variable("x", 4)
+	point := convex.Point{x: {0, 2, -800, 800}}
+	logistic := []float64{math.Log(2), math.Log(1 + math.Exp(2)), 0, 800}
+	require.InDeltaSlice(t, logistic, convex.Logistic(x.Expr()).Eval(point), 1e-12)
+	require.InDeltaSlice(t, []float64{1, math.E * math.E, 0}, convex.Exp(x.Expr()).Eval(point)[:3], 1e-12)
+	got := convex.LogSumExp(x.Expr(), [][]int{{0, 1}, {2, 3}, {1}}).Eval(point)
+	require.InDeltaSlice(t, []float64{math.Log(1 + math.Exp(2)), 800, 2}, got, 1e-12)
+	for _, groups := range [][][]int{{{0, 4}}, {{-1}}, {{}}} {
+		m := convex.NewModel()
+		m.Minimize(convex.LogSumExp(m.Variable("x", 4).Expr(), groups).Sum())
+		_, err := m.Compile()
+		require.ErrorContains(t, err, "LogSumExp")
 	}
 }

@@ -3,6 +3,7 @@ package convex
 import (
 	"fmt"
 
+	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/convex/internal/compile"
 )
 
@@ -40,6 +41,26 @@ func LessEqual(f Convex, a Affine) *Constraint {
 // GreaterEqual returns the constraint a >= b, entry by entry; a side of length 1
 // is broadcast. A convex expression cannot be bounded from below.
 func GreaterEqual(a, b Affine) *Constraint { return LessEqual(Linear(b), a) }
+
+// In returns the constraint that a is in a cone. Its multiplier is in the dual cone, and -Dual the derivative of the
+// optimal value in what is added to a.
+func In(cone backends.Cone, a Affine) *Constraint {
+	c := &Constraint{c: compile.Constraint{N: a.e.N, Cone: &cone, F: Linear(a).f}, m: a.m, err: a.err}
+	if c.err == nil && cone.Dim != a.e.N {
+		c.err = fmt.Errorf("convex: In: %v and a cone of dimension %d", a, cone.Dim)
+	}
+	return c
+}
+
+// PSD returns the constraint that the symmetric part of a matrix, of which a has the rows one after the other, is
+// positive semidefinite. Its multiplier is that of [backends.PSDCone].
+func PSD(a Affine) *Constraint {
+	n, err := order("PSD", a)
+	if err != nil {
+		return &Constraint{m: a.m, err: err}
+	}
+	return In(backends.PSD(n), Affine{e: triangle(a.e, n), m: a.m})
+}
 
 // Equal returns the constraint a = b, entry by entry; a side of length 1 is
 // broadcast.

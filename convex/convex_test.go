@@ -2,14 +2,19 @@ package convex_test
 
 import (
 	"context"
+	"maps"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/internal/indices"
 	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/internal/proptest"
 )
@@ -20,63 +25,100 @@ type tracedConvex struct {
 	value []float64
 }
 
+// atoms are those of the package, with their values from the definitions.
+var atoms = map[string]func(t *rapid.T, a convex.Affine, v []float64) tracedConvex{
+	"linear": func(_ *rapid.T, a convex.Affine, v []float64) tracedConvex { return tracedConvex{convex.Linear(a), v} },
+	"squares": func(_ *rapid.T, a convex.Affine, v []float64) tracedConvex {
+		return tracedConvex{convex.SumSquares(a), []float64{floats.Dot(v, v)}}
+	},
+	"1-norm": func(_ *rapid.T, a convex.Affine, v []float64) tracedConvex {
+		return tracedConvex{convex.Norm1(a), []float64{floats.Norm(v, 1)}}
+	},
+	"2-norm": func(_ *rapid.T, a convex.Affine, v []float64) tracedConvex {
+		return tracedConvex{convex.Norm2(a), []float64{floats.Norm(v, 2)}}
+	},
+	"inf-norm": func(_ *rapid.T, a convex.Affine, v []float64) tracedConvex {
+		return tracedConvex{convex.NormInf(a), []float64{floats.Norm(v, math.Inf(1))}}
+	},
+	"group norms": func(t *rapid.T, a convex.Affine, v []float64) tracedConvex {
+		g := groups(t, len(v), 0)
+		return tracedConvex{convex.GroupNorms(a, g), ofGroups(g, v, func(v []float64) float64 { return floats.Norm(v, 2) })}
+	},
+	"nuclear norm": func(t *rapid.T, a convex.Affine, v []float64) tracedConvex {
+		rows := rapid.IntRange(1, len(v)).Filter(func(k int) bool { return len(v)%k == 0 }).Draw(t, "rows")
+		var svd mat.SVD
+		svd.Factorize(mat.NewDense(rows, len(v)/rows, v), mat.SVDNone)
+		return tracedConvex{convex.NuclearNorm(a, rows, len(v)/rows), []float64{floats.Sum(svd.Values(nil))}}
+	},
+	"abs": entries(convex.Abs, math.Abs),
+	"pos": entries(convex.Pos, func(v float64) float64 { return math.Max(0, v) }),
+	"Huber": entries(func(a convex.Affine) convex.Convex { return convex.Huber(a, 1.5) }, func(v float64) float64 {
+		if v = math.Abs(v); v <= 1.5 {
+			return v * v / 2
+		}
+		return 1.5*v - 1.125
+	}),
+	"logistic": entries(convex.Logistic, func(v float64) float64 { return math.Log(1 + math.Exp(v)) }),
+	"exp":      entries(convex.Exp, math.Exp),
+	"log-sum-exp": func(t *rapid.T, a convex.Affine, v []float64) tracedConvex {
+		g := groups(t, len(v), 1)
+		return tracedConvex{convex.LogSumExp(a, g), ofGroups(g, v, floats.LogSumExp)}
+	},
+}
+
+// entries is an atom that works entry by entry.
+func entries(f func(convex.Affine) convex.Convex, value func(float64) float64) func(*rapid.T, convex.Affine,
+	[]float64) tracedConvex {
+	return func(_ *rapid.T, a convex.Affine, v []float64) tracedConvex {
+		out := tracedConvex{f: f(a)}
+		for _, x := range v {
+			out.value = append(out.value, value(x))
+		}
+		return out
+	}
+}
+
+// groups draws lists of entries, of which one may begin with another.
+func groups(t *rapid.T, n, least int) [][]int {
+	if rapid.Bool().Draw(t, "nested") {
+		order := rapid.Permutation(indices.Range(0, n)).Draw(t, "order")
+		var out [][]int
+		for _, k := range rapid.SliceOfN(rapid.IntRange(least, n), 1, 4).Draw(t, "lengths") {
+			out = append(out, order[:k])
+		}
+		return out
+	}
+	return rapid.SliceOfN(rapid.SliceOfN(rapid.IntRange(0, n-1), least, 3), 1, 3).Draw(t, "groups")
+}
+
+func ofGroups(groups [][]int, v []float64, f func([]float64) float64) (out []float64) {
+	for _, g := range groups {
+		var part []float64
+		for _, i := range g {
+			part = append(part, v[i])
+		}
+		out = append(out, f(part))
+	}
+	return out
+}
+
+// steep are the atoms that are drawn of small numbers only.
+var steep = []string{"logistic", "exp", "log-sum-exp"}
+
 // convex draws a convex expression by random operations.
 func (w *world) convex(t *rapid.T, depth int) tracedConvex {
 	if depth == 0 {
 		e := w.expression(t, rapid.IntRange(0, 2).Draw(t, "depth"))
-		n := len(e.value)
-		norm := func(idx []int) float64 {
-			sum := 0.0
-			for _, i := range idx {
-				sum += e.value[i] * e.value[i]
-			}
-			return math.Sqrt(sum)
+		name := rapid.SampledFrom(slices.Sorted(maps.Keys(atoms))).Draw(t, "atom")
+		if slices.Contains(steep, name) && floats.Norm(e.value, math.Inf(1)) > 4 {
+			name = "abs"
 		}
-		all := make([]int, n)
-		for i := range all {
-			all[i] = i
-		}
-		var out tracedConvex
-		switch rapid.IntRange(0, 7).Draw(t, "atom") {
-		case 0:
-			return tracedConvex{convex.Linear(e.a), e.value}
-		case 1:
-			return tracedConvex{convex.SumSquares(e.a), []float64{norm(all) * norm(all)}}
-		case 2:
-			out = tracedConvex{convex.Norm1(e.a), []float64{0}}
-			for _, v := range e.value {
-				out.value[0] += math.Abs(v)
-			}
-		case 3:
-			return tracedConvex{convex.Norm2(e.a), []float64{norm(all)}}
-		case 4:
-			out = tracedConvex{convex.NormInf(e.a), []float64{0}}
-			for _, v := range e.value {
-				out.value[0] = math.Max(out.value[0], math.Abs(v))
-			}
-		case 5:
-			groups := rapid.SliceOfN(rapid.SliceOfN(rapid.IntRange(0, n-1), 0, 3), 1, 3).Draw(t, "groups")
-			out.f = convex.GroupNorms(e.a, groups)
-			for _, g := range groups {
-				out.value = append(out.value, norm(g))
-			}
-		case 6:
-			out.f = convex.Abs(e.a)
-			for _, v := range e.value {
-				out.value = append(out.value, math.Abs(v))
-			}
-		default:
-			out.f = convex.Pos(e.a)
-			for _, v := range e.value {
-				out.value = append(out.value, math.Max(0, v))
-			}
-		}
-		return out
+		return atoms[name](t, e.a, e.value)
 	}
 	e := w.convex(t, depth-1)
 	n := len(e.value)
 	var out tracedConvex
-	switch rapid.IntRange(0, 4).Draw(t, "operation") {
+	switch rapid.IntRange(0, 5).Draw(t, "operation") {
 	case 0: // sum
 		f := w.convex(t, rapid.IntRange(0, depth-1).Draw(t, "depth"))
 		if n != len(f.value) && n != 1 {
@@ -104,6 +146,12 @@ func (w *world) convex(t *rapid.T, depth int) tracedConvex {
 		for _, v := range e.value {
 			out.value[0] += v
 		}
+	case 4:
+		c := make([]float64, n)
+		for i := range c {
+			c[i] = math.Abs(number(t, "c"))
+		}
+		out.f, out.value = e.f.Dot(c), []float64{floats.Dot(c, e.value)}
 	default:
 		out.f, out.value = convex.Max(e.f), []float64{math.Inf(-1)}
 		for _, v := range e.value {
@@ -114,8 +162,9 @@ func (w *world) convex(t *rapid.T, depth int) tracedConvex {
 }
 
 // The conic form of every expression is exact: with the variables fixed, the
-// least t >= f and the least f are the value of f, and the multipliers of
-// f_i <= t_i are the weights of t_i in the objective.
+// least t >= f and the least f are the value of f, the multipliers of
+// f_i <= t_i are the weights of t_i in the objective, and the derivatives of
+// the least sum of w_i f_i in the weights are the f_i.
 func TestConicForms(t *testing.T) {
 	backend := native(t)
 	proptest.Check(t, func(t *rapid.T) {
@@ -142,6 +191,7 @@ func TestConicForms(t *testing.T) {
 		w.m.Minimize(e.f.Sum())
 		require.InDelta(t, total, solve().Objective, 1e-5*size)
 
+		w.weighed(t, e, solve)
 		bound := w.m.Variable("t", len(e.value))
 		weights := make([]float64, len(e.value))
 		for i := range weights {
@@ -158,4 +208,33 @@ func TestConicForms(t *testing.T) {
 			require.InDelta(t, weights[i], v, 1e-4*weights[len(weights)-1])
 		}
 	})
+}
+
+// weighed minimises the sum of the entries, each with a parameter for its weight, where they have one
+// of their own, and no other parameters.
+func (w *world) weighed(t *rapid.T, e tracedConvex, solve func() *convex.Result) {
+	by := w.m.Parameter("weights", len(e.value))
+	of := e.f.WeightedSum(by)
+	if len(e.value) == 1 {
+		of = e.f.Weight(by)
+	}
+	if err := of.Err(); err != nil {
+		require.Regexp(t, "product of parameter|has one value", err)
+		return
+	}
+	weights := make([]float64, len(e.value))
+	total, size := 0.0, 1.0
+	for i, v := range e.value {
+		weights[i] = float64(i+1) / 2
+		total += weights[i] * v
+		size += weights[i] * math.Abs(v)
+	}
+	require.NoError(t, by.Set(weights))
+	w.m.Minimize(of)
+	r := solve()
+	require.InDelta(t, total, r.Objective, 1e-5*size)
+	near := 1e-4 * (1 + floats.Norm(e.value, math.Inf(1)))
+	for i, v := range r.Sensitivity(by) {
+		require.InDelta(t, e.value[i], v, near)
+	}
 }

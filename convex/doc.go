@@ -9,9 +9,16 @@
 //	minimize f(x) subject to g_i(x) <= a_i(x), b_j(x) = c_j(x)
 //
 // with a_i, b_j, c_j affine ([Affine]) and f, g_i convex ([Convex]): an affine part plus atoms with nonnegative
-// weights. The atoms are [SumSquares], [Norm1], [Norm2], [NormInf], [GroupNorms], [NuclearNorm], [Abs], [Pos] (the
-// hinge), [Huber], [Logistic], [LogSumExp], [Exp] and [Max]. What is not convex by these rules cannot be written, or is
-// an error of [Model.Compile]; errors made in building an expression stay with it until then.
+// weights. Affine expressions may also be in a cone ([In]), or a matrix be positive semidefinite ([PSD]). The atoms are
+//
+//	squares      SumSquares, QuadForm, QuadOverLin, Huber
+//	norms        Norm1, Norm2, NormInf, Norm, GroupNorms, TotalVariation, TotalVariation2D
+//	entries      Abs, Pos (the hinge), Max, SumLargest, Exp, Logistic, LogSumExp, NegLog, NegEntropy, RelativeEntropy,
+//	             Power, NegPower, Inverse, NegGeoMean
+//	matrices     NuclearNorm, SpectralNorm, LambdaMax, NegLogDet, TraceInverse, MatrixFrac
+//
+// with the negative of functions that are concave. What is not convex by these rules cannot be written, or is an error
+// of [Model.Compile]; errors made in building an expression stay with it until then. [Model.Solve] compiles and solves.
 //
 // A [Parameter] is a vector of numbers that may change between solves. It stands
 // in constant terms ([Parameter.Expr]), as a factor of variables ([Parameter.Times],
@@ -51,6 +58,7 @@
 //	LogSumExp <= h          sum exp(a-h) <= 1, an exponential cone an entry of a, once for groups
 //	                        that begin with each other
 //	Exp <= h                one exponential cone an entry
+//	others <= h             a variable u <= h with the cones of the function's epigraph
 //	elsewhere               a variable u >= atom in its place
 //
 // A dense sum of squares with more than twice as many rows as columns is

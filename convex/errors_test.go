@@ -109,17 +109,28 @@ func TestParameterErrors(t *testing.T) {
 
 func TestWeightErrors(t *testing.T) {
 	m := convex.NewModel()
-	b, w := m.Variable("b", 1), m.Parameter("w", 1)
-	m.Minimize(convex.SumSquares(b.Expr()).Weight(w))
+	b, w, each := m.Variable("b", 2), m.Parameter("w", 1), m.Parameter("each", 2)
+	m.Minimize(convex.SumSquares(b.Expr()).Weight(w).Plus(convex.Abs(b.Expr()).WeightedSum(each)))
 	s := solver(t, m, convex.SolverOptions{})
-	_, err := s.Solve(context.Background())
-	require.EqualError(t, err, "convex: parameter w weighs an atom and has not been set")
-	require.NoError(t, w.Set([]float64{-1}))
-	_, err = s.Solve(context.Background())
-	require.EqualError(t, err, "convex: parameter w weighs an atom and is negative: -1")
-	_, err = s.Program().Problem()
-	require.ErrorContains(t, err, "is negative")
-	require.NoError(t, w.Set([]float64{0}))
+	for _, c := range []struct {
+		p       *convex.Parameter
+		values  []float64
+		message string
+	}{
+		{w, nil, "convex: parameter w weighs an atom and has not been set"},
+		{w, []float64{-1}, "convex: parameter w weighs an atom and is negative: -1"},
+		{w, []float64{0}, "convex: parameter each weighs an atom and has not been set"},
+		{each, []float64{1, -0.1}, "convex: parameter each weighs an atom and is negative: -0.1"},
+	} {
+		if c.values != nil {
+			require.NoError(t, c.p.Set(c.values))
+		}
+		_, err := s.Solve(context.Background())
+		require.EqualError(t, err, c.message)
+		_, err = s.Program().Problem()
+		require.EqualError(t, err, c.message)
+	}
+	require.NoError(t, each.Set([]float64{1, 0.1}))
 	solve(t, s)
 }
 
@@ -203,4 +214,42 @@ func TestMisuseNamed(t *testing.T) {
 	require.ErrorIs(t, err, backends.ErrClosed)
 	_, err = new(convex.Solver).Solve(t.Context())
 	require.ErrorIs(t, err, backends.ErrClosed)
+}
+
+func TestHuberErrors(t *testing.T) {
+	m := convex.NewModel()
+	x := m.Variable("x", 2)
+	for _, delta := range []float64{0, -1, math.NaN(), math.Inf(1)} {
+		m.Minimize(convex.Huber(x.Expr(), delta).Sum())
+		_, err := m.Compile()
+		require.ErrorContains(t, err, "expected a positive number")
+	}
+	m.Minimize(convex.Huber(x.Expr(), 1).Scale(-1).Sum())
+	_, err := m.Compile()
+	require.ErrorContains(t, err, "non-convex")
+}
+
+func TestWeightedSumErrors(t *testing.T) {
+	m, other := convex.NewModel(), convex.NewModel()
+	x := m.Variable("x", 3)
+	w, short, foreign := m.Parameter("w", 3), m.Parameter("short", 2), other.Parameter("foreign", 3)
+	one := m.Parameter("one", 1)
+	for want, f := range map[string]convex.Convex{
+		"parameter short has length 2":    convex.Abs(x.Expr()).WeightedSum(short),
+		"different models":                convex.Abs(x.Expr()).WeightedSum(foreign),
+		"one value":                       convex.Norm1(x.Expr()).WeightedSum(one),
+		"SumSquares":                      convex.SumSquares(x.Expr()).WeightedSum(one),
+		"product of parameters one and w": convex.Abs(x.Expr()).WeightedSum(w).Weight(one),
+	} {
+		require.ErrorContains(t, f.Err(), want)
+	}
+}
+
+func TestBadDot(t *testing.T) {
+	m := convex.NewModel()
+	x := m.Variable("x", 2)
+	require.ErrorContains(t, convex.Abs(x.Expr()).Dot([]float64{1, -1}).Err(), "non-convex")
+	require.ErrorContains(t, convex.Abs(x.Expr()).Dot([]float64{1}).Err(), "Dot of 1 numbers")
+	require.ErrorContains(t, convex.Huber(x.Expr(), -1).Dot([]float64{1, 2}).Err(), "threshold")
+	require.NoError(t, convex.Linear(x.Expr()).Dot([]float64{1, -1}).Err())
 }

@@ -95,26 +95,31 @@ func Example_portfolio() {
 	// multiplier [0.750], sensitivity [0.750]
 }
 
-// mustSolve compiles and solves a model.
+// mustSolve solves a model.
 func mustSolve(m *convex.Model) *convex.Result {
-	program, err := m.Compile()
-	if err != nil {
-		log.Fatal(err)
-	}
-	backend, err := backends.Open("native")
-	if err != nil {
-		log.Fatal(err)
-	}
-	solver, err := program.Solver(convex.SolverOptions{Backend: backend})
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer solver.Close()
-	r, err := solver.Solve(context.Background())
+	r, err := m.Solve(context.Background())
 	if err != nil {
 		log.Fatal(err)
 	}
 	return r
+}
+
+// The inverse covariance of three variables, sparse by a weight of the 1-norm of what is off its diagonal: without
+// dependence of the third one, its row is zero but for the diagonal.
+func ExampleNegLogDet() {
+	covariance := []float64{
+		1, 0.6, 0.05,
+		0.6, 1, 0,
+		0.05, 0, 1,
+	}
+	m := convex.NewModel()
+	p := m.Variable("p", 6)
+	inverse := convex.Symmetric(p.Expr())
+	off := inverse.Pick([]int{1, 2, 3, 5, 6, 7})
+	m.Minimize(convex.NegLogDet(inverse).PlusAffine(inverse.Dot(covariance)).Plus(convex.Norm1(off).Scale(0.1)))
+	fmt.Printf("%.2f\n", tidy(inverse.Eval(mustSolve(m).Point())))
+	// Output:
+	// [1.33 -0.67 0.00 -0.67 1.33 0.00 0.00 0.00 1.00]
 }
 
 // The projection of (3, 4) on the unit ball.

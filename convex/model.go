@@ -1,11 +1,13 @@
 package convex
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/conetune/conetune/backends"
+	_ "github.com/conetune/conetune/backends/native" // of Model.Solve
 	"github.com/conetune/conetune/convex/internal/affine"
 	"github.com/conetune/conetune/convex/internal/compile"
 )
@@ -208,6 +210,25 @@ func (m *Model) Compile() (*Program, error) {
 		return nil, err
 	}
 	return &Program{p, slices.Clone(m.vars)}, nil
+}
+
+// Solve compiles the model, and solves it by the native backend. What it found is in the status of the result; the
+// error is for a model that does not compile. [Program.Solver] has other backends, options, and solves again.
+func (m *Model) Solve(ctx context.Context) (*Result, error) {
+	p, err := m.Compile()
+	if err != nil {
+		return nil, err
+	}
+	backend, err := backends.Open("native")
+	if err != nil {
+		return nil, err
+	}
+	s, err := p.Solver(SolverOptions{Backend: backend, WorkingSets: true})
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	return s.Solve(ctx)
 }
 
 // of returns the program itself. It panics if that is nil or zero.

@@ -88,14 +88,17 @@ func (u *Rule) threshold(s *Sample, tied [][]int, left func(i int) bool) float64
 }
 
 // tied are the rows by their scores, the largest first, those of one score together.
-func (s *Sample) tied() (out [][]int) {
+func (s *Sample) tied() [][]int { return s.tiedBy(s.score) }
+
+// tiedBy are the rows by a value of each, the largest first, those of one value together.
+func (s *Sample) tiedBy(value func(i int) float64) (out [][]int) {
 	order := make([]int, len(s.Y))
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(s.score(b), s.score(a)) })
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(value(b), value(a)) })
 	for k, i := range order {
-		if k == 0 || s.score(i) != s.score(order[k-1]) {
+		if k == 0 || value(i) != value(order[k-1]) {
 			out = append(out, nil)
 		}
 		out[len(out)-1] = append(out[len(out)-1], i)

@@ -69,9 +69,9 @@ func (j *Judge) Of(r *tune.Result) *Sample {
 	return out
 }
 
-// Together are the predictions of several predictors as those of one, for rows that differ: those of part k are rows[k]
+// together are the predictions of several predictors as those of one, for rows that differ: those of part k are rows[k]
 // of a table. It is nil where one of them is, or has labels that the others do not know.
-func Together(parts []*Sample, rows [][]int) *Sample {
+func together(parts []*Sample, rows [][]int) *Sample {
 	all := &Sample{}
 	for k, d := range parts {
 		if d == nil || all.Fit.Labels != nil && !slices.Equal(d.Fit.Labels, all.Fit.Labels) {

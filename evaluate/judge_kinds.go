@@ -91,26 +91,18 @@ func (j *Judge) Targets(r *tune.Result) []Sample {
 	if j == nil || j.rows.Split == nil || j.rows.Split.Train.Targets == nil || r.Refit == nil {
 		return nil
 	}
-	s := j.rows.Split
-	names := s.Train.NamesOfTargets()
+	names := j.rows.Split.Train.NamesOfTargets()
 	samples := make([]Sample, len(names))
 	on, parts := j.parts(r)
 	for _, p := range parts {
 		for k := range samples {
-			train := dataset.ValuesOf(k, s.Train)
-			var y, from []float64
-			switch on {
-			case OnFolds:
-				y, from = at(train, p.fold.Val), at(train, p.fold.Train)
-			case OnValidation:
-				y, from = dataset.ValuesOf(k, s.Val), train
-			default:
-				if y, from = dataset.ValuesOf(k, s.Test), train; r.TrainedOn == tune.FinalAll {
-					from = dataset.ValuesOf(k, s.Train, s.Val)
-				}
+			s, y, from := &samples[k], dataset.ValuesOf(k, p.rows), dataset.ValuesOf(k, p.from)
+			base, row := p.from.Mean(from), make([]float64, len(p.fit.Features))
+			for i, v := range y {
+				p.rows.Fill(row, i)
+				s.Y, s.Value, s.Base = append(s.Y, v), append(s.Value, p.fit.Values(row)[k]), append(s.Base, base)
 			}
-			addTarget(&samples[k], k, p.rows, y, p.fit, from)
-			samples[k].Row = append(samples[k].Row, p.fold.Val...)
+			s.Row = append(s.Row, p.fold.Val...)
 		}
 	}
 	if len(samples[0].Y) == 0 {
@@ -121,22 +113,4 @@ func (j *Judge) Targets(r *tune.Result) []Sample {
 		s.Target, s.On, s.Rows, s.Metrics = names[k], on, distinct(s.Row, len(s.Y)), s.Regression()
 	}
 	return samples
-}
-
-// addTarget adds the predictions of target k for rows with the values y; from are those that the fit learned from.
-func addTarget(s *Sample, k int, rows *dataset.Data, y []float64, f problems.Fit, from []float64) {
-	base, row := (&dataset.Data{Y: from}).Mean(from), make([]float64, len(f.Features))
-	for i, v := range y {
-		rows.Fill(row, i)
-		s.Y, s.Value, s.Base = append(s.Y, v), append(s.Value, f.Values(row)[k]), append(s.Base, base)
-	}
-}
-
-// at are the values of some rows.
-func at(y []float64, rows []int) []float64 {
-	out := make([]float64, len(rows))
-	for k, i := range rows {
-		out[k] = y[i]
-	}
-	return out
 }

@@ -8,7 +8,6 @@
 package evaluate
 
 import (
-	"cmp"
 	"math"
 	"slices"
 
@@ -261,33 +260,29 @@ func (s *Sample) area() Metric {
 
 // areaOf is that of some values.
 func (s *Sample) areaOf(value []float64) Metric {
-	order := make([]int, len(s.Y))
 	var number [2]float64 // of the rows of both labels, by weight
 	for i, y := range s.Y {
-		order[i] = i
 		number[int(y)] += s.weight(i)
 	}
 	if number[0] == 0 || number[1] == 0 {
 		return Metric{Name: AUC, Value: math.NaN(), StandardError: math.NaN(), Base: 0.5}
 	}
-	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(value[i], value[j]) })
 	// placement is the share of the rows of the other label that are on the right side of a row.
 	placement := make([]float64, len(s.Y))
 	var below [2]float64
-	for from := 0; from < len(order); {
-		to := from
+	for _, rows := range slices.Backward(s.tiedBy(func(i int) float64 { return value[i] })) {
 		var tied [2]float64
-		for ; to < len(order) && value[order[to]] == value[order[from]]; to++ {
-			tied[int(s.Y[order[to]])] += s.weight(order[to])
+		for _, i := range rows {
+			tied[int(s.Y[i])] += s.weight(i)
 		}
-		for _, i := range order[from:to] {
+		for _, i := range rows {
 			if s.Y[i] == 1 {
 				placement[i] = (below[0] + tied[0]/2) / number[0]
 			} else {
 				placement[i] = 1 - (below[1]+tied[1]/2)/number[1]
 			}
 		}
-		below[0], below[1], from = below[0]+tied[0], below[1]+tied[1], to
+		below[0], below[1] = below[0]+tied[0], below[1]+tied[1]
 	}
 	area := 0.0
 	for i, y := range s.Y {

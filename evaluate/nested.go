@@ -93,6 +93,12 @@ func (c *Choice) Without(o *input.Outer, f split.Fold) (*input.Rows, problems.Mo
 	if err != nil {
 		return nil, nil, err
 	}
+	model, err := c.model(rows)
+	return rows, model, err
+}
+
+// model is that of rows, which all methods must take.
+func (c *Choice) model(rows *input.Rows) (problems.Model, error) {
 	model, err := c.Build(rows)
 	for _, method := range c.Methods {
 		config := c.Config
@@ -100,7 +106,7 @@ func (c *Choice) Without(o *input.Outer, f split.Fold) (*input.Rows, problems.Mo
 			err = tune.Check(model, config)
 		}
 	}
-	return rows, model, err
+	return model, err
 }
 
 // Nested makes the choice without each of the outer folds, several side by side; what is done when the context ends is
@@ -140,7 +146,7 @@ func (c *Choice) Nested(ctx context.Context, o *input.Outer, folds []split.Fold,
 			values, parts, left = append(values, f.Error), append(parts, f.judged), append(left, folds[k].Val)
 		}
 	}
-	if all := Together(parts, left); all != nil {
+	if all := together(parts, left); all != nil {
 		n.Metrics = all.Metrics
 	}
 	if len(values) > 0 {
@@ -152,17 +158,30 @@ func (c *Choice) Nested(ctx context.Context, o *input.Outer, folds []split.Fold,
 	return n, nil
 }
 
-// choose makes the whole choice for an outer fold; nil where the context ended before.
-func (c *Choice) choose(ctx context.Context, rows *input.Rows, model problems.Model) (*NestedFold, error) {
+// best makes the whole choice for one of several sets of rows, which are side by side; nil where the context ended
+// before.
+func (c *Choice) best(ctx context.Context, model problems.Model) (*tune.Result, error) {
 	config := c.Config
-	config.Workers = cmp.Or(config.Workers, 1) // the outer folds are side by side
+	config.Workers = cmp.Or(config.Workers, 1)
 	results, err := tune.Compare(ctx, model, c.Methods, c.Chain, config)
 	if err != nil || ctx.Err() != nil {
 		return nil, err
 	}
 	r := Best(results)
-	if r.Refit == nil || r.Refit.Test == nil {
-		return nil, fmt.Errorf("a choice without an outer fold came to no model: %s", r.Status)
+	if r.Refit == nil {
+		return nil, fmt.Errorf("a choice came to no model: %s", r.Status)
+	}
+	return r, nil
+}
+
+// choose makes the whole choice for an outer fold; nil where the context ended before.
+func (c *Choice) choose(ctx context.Context, rows *input.Rows, model problems.Model) (*NestedFold, error) {
+	r, err := c.best(ctx, model)
+	if r == nil {
+		return nil, err
+	}
+	if r.Refit.Test == nil {
+		return nil, fmt.Errorf("the model of a choice without an outer fold has no error: %s", r.Status)
 	}
 	j := NewJudge(rows, model, c.Intercept)
 	j.Decisions = c.Decisions

@@ -8,14 +8,15 @@ import (
 )
 
 // Needed is the model without the columns of a table all of whose coefficients are 0: it predicts the same, also from
-// tables that lack them. There may be no column left, of a model that predicts a constant.
+// tables that lack them. There may be no column left, of a model that predicts a constant. It has no intervals, which
+// other fits have a part in.
 func (m *Model) Needed() *Model {
 	out, all := *m, m.codings()
 	if m.Matrix != nil {
 		return &out
 	}
 	var columns []table.Coding
-	out.Features, out.Coefficients, out.Deviations = nil, nil, nil
+	out.Features, out.Coefficients, out.Deviations, out.Conformal = nil, nil, nil, nil
 	at, q := 0, max(1, len(m.Targets))
 	for k := range all {
 		names := all[k].Features()

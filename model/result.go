@@ -3,6 +3,7 @@ package model
 import (
 	"math"
 
+	"github.com/conetune/conetune/evaluate"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/regression"
@@ -39,6 +40,7 @@ func New(source *input.Source, rows *input.Rows, m problems.Model, o Options, r 
 	if m, ok := m.(*regression.Model); ok {
 		out.Baseline = m.Baseline(fit)
 	}
+	out.Conformal = evaluate.NewJudge(rows, m, o.Intercept).Conformal(r)
 	return out
 }
 

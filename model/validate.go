@@ -81,6 +81,9 @@ func (m *Model) validate() error {
 			return errors.New("a matrix without rows or columns, or with factors of different lengths")
 		}
 	}
+	if err := m.validateConformal(); err != nil {
+		return err
+	}
 	if e := m.Encoding; e != nil {
 		if err := e.Validate(); err != nil {
 			return err

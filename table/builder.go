@@ -46,8 +46,8 @@ const (
 	mostBuilt = 1 << 20
 )
 
-// NewBuilder is for the table of a file of that name.
-func NewBuilder(file string, o Options) *Builder {
+// newBuilder is for the table of a file of that name.
+func newBuilder(file string, o Options) *Builder {
 	t := &Table{name: file, missing: o.Missing}
 	return &Builder{Options: o, table: t, budget: memory.Default(), missing: newSpellings(o.Missing)}
 }

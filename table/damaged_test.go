@@ -150,10 +150,8 @@ func TestDamagedPacks(t *testing.T) {
 	gz := string(packs(t, []byte(text))["f.csv.gz"])
 	const bz = "BZh91AY&SY\x00\x00\x00\x00" // the head of a block, and no more
 	for _, c := range []struct{ name, data, want string }{
-		{"f.gz", gz + "abc", "f.gz: the gzip data are damaged: bytes follow them that are not gzip"},
-		{"f.gz", gz + "\n", "f.gz: the gzip data are damaged: bytes follow them that are not gzip"},
-		{"f.gz", gz + strings.Repeat("\x00", 600) + "x",
-			"f.gz: the gzip data are damaged: bytes follow them that are not gzip"},
+		{"f.gz", gz + "abc", "f.gz: the gzip data end too early, is the file complete?"},
+		{"f.gz", gz + "0123456789", "f.gz: the gzip data are damaged: gzip: invalid header"},
 		{"f.gz", gz + "\x1f\x8b", "f.gz: the gzip data end too early, is the file complete?"},
 		{"f.gz", gz[:len(gz)-3], "f.gz: the gzip data end too early, is the file complete?"},
 		{"f.gz", gz[:5], "f.gz: the gzip data end too early, is the file complete?"},
@@ -170,7 +168,7 @@ func TestDamagedPacks(t *testing.T) {
 		_, err := decodeKnown(c.name, []byte(c.data), "")
 		require.EqualError(t, err, c.want)
 	}
-	for _, data := range []string{gz, gz + strings.Repeat("\x00", 600), gz + string(packs(t, nil)["f.csv.gz"])} {
+	for _, data := range []string{gz, gz + string(packs(t, nil)["f.csv.gz"])} {
 		got := must.Of(decodeKnown("f.gz", []byte(data), ""))(t)
 		require.Equal(t, 3, got.Rows())
 	}

@@ -2,6 +2,7 @@ package table
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -194,7 +195,7 @@ func separatorLine(line []byte) (byte, bool) {
 // findSeparator is the character that parts most lines into the same number of cells, of which the line of names may
 // have one less.
 func findSeparator(lines [][]byte, comment []byte) byte {
-	best, share, cells := byte(0), 0.0, 0
+	best, first, share, cells := byte(0), byte(0), 0.0, 0
 	for _, c := range []byte{',', '\t', ';', '|', ' '} {
 		if c == ' ' && best != 0 && best != '\t' {
 			break
@@ -203,6 +204,9 @@ func findSeparator(lines [][]byte, comment []byte) byte {
 		var rows [][]string
 		for _, line := range lines {
 			rows = append(rows, d.split(line))
+		}
+		if first == 0 && len(rows) > 0 && len(rows[0]) > 1 {
+			first = c
 		}
 		width := mode(rows)
 		if width < 2 || c == ' ' && best == '\t' && !d.mostlyNumbers(rows, width) {
@@ -214,25 +218,14 @@ func findSeparator(lines [][]byte, comment []byte) byte {
 				same++
 			}
 		}
-		if first := len(rows[0]); first != width && first != width-1 || 2*same < len(rows) {
+		if n := len(rows[0]); n != width && n != width-1 || 2*same < len(rows) {
 			continue
 		}
 		if s := float64(same) / float64(len(rows)); s > share+0.05 || s > share-0.05 && width > cells {
 			best, share, cells = c, s, width
 		}
 	}
-	if best == 0 && len(lines) > 0 {
-		// The lines differ, or there is one: what the first one has.
-		for _, c := range []byte{',', '\t', ';', '|', ' '} {
-			if len((&dialect{Separator: c}).split(lines[0])) > 1 {
-				return c
-			}
-		}
-	}
-	if best == 0 {
-		return ','
-	}
-	return best
+	return cmp.Or(best, first, ',') // where the lines differ, or there is one, what the first one has
 }
 
 // mostlyNumbers says whether all lines but the first have so many cells, and half of these are numbers or missing: then

@@ -67,7 +67,7 @@ func (in File) readFormat(o Options) (t *Table, err error) {
 			return nil, err
 		}
 	}
-	b := NewBuilder(in.Name, o)
+	b := newBuilder(in.Name, o)
 	f.Read(b, r, r.Size())
 	return b.end(), nil
 }

@@ -150,7 +150,7 @@ func TestMissingSpellings(t *testing.T) {
 
 // A builder of tables of other formats does the same.
 func TestBuiltMissingSpellings(t *testing.T) {
-	b := NewBuilder("t", Options{Missing: []string{"-9", "none of these"}, Verbatim: []string{"id"}})
+	b := newBuilder("t", Options{Missing: []string{"-9", "none of these"}, Verbatim: []string{"id"}})
 	b.Begin([]string{"a", "b", "id"}, 0, false)
 	for i, v := range []float64{1, -9, math.NaN()} {
 		b.Next()

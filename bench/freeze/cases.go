@@ -8,6 +8,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/conetune/conetune/internal/synthetic"
+	"github.com/conetune/conetune/model"
 )
 
 // job is a case to run. Its arguments have DATA and MADE in the place of folders: they are the same on all machines.
@@ -26,18 +29,6 @@ type maker interface{ write(dir string) error }
 const dataFolder, madeFolder = "DATA/", "MADE/"
 
 func (j job) part() string { return j.name[:strings.IndexByte(j.name, '/')] }
-
-// models are those of conetune tune, with the kind of table that each is for and its flags.
-var models = []struct{ name, kind, flags string }{
-	{"elastic-net", "numbers", ""}, {"lasso", "numbers", ""}, {"ridge", "numbers", ""}, {"adaptive-lasso", "numbers", ""},
-	{"weighted-lasso", "numbers", ""}, {"sparse-group-lasso", "numbers", "--groups"}, {"group-lasso", "numbers",
-		"--groups"},
-	{"fused-lasso", "numbers", ""}, {"bounded-elastic-net", "numbers", ""}, {"huber", "outliers", ""},
-	{"quantile", "skewed", ""}, {"logistic", "labels", ""}, {"multinomial", "classes", ""}, {"poisson", "counts", ""},
-	{"cox", "times", "--target time"}, {"multi-task", "targets", "--target y1,y2,y3"}, {"matrix-completion", "entries",
-		""},
-	{"svm", "labels", ""}, {"weighted-logistic", "labels", ""}, {"weighted-poisson", "counts", ""},
-}
 
 // methods are those of the paper, and hoag.
 var methods = []string{"vf-idca", "grid", "random", "tpe", "igjo", "hoag", "ifdm"}
@@ -96,17 +87,17 @@ func tuned(model string, args ...string) []string {
 func referenceTables(folders []string) []job {
 	var ours, paper []job
 	for _, folder := range folders {
-		for _, m := range models {
-			if !strings.HasPrefix(folder, m.name+"-") {
+		for _, m := range model.Names() {
+			if !strings.HasPrefix(folder, m+"-") {
 				continue
 			}
 			dir := dataFolder + "reference/" + folder
-			ours = append(ours, job{name: "reference/" + folder, args: tuned(m.name, "--dir", dir), quick: true})
+			ours = append(ours, job{name: "reference/" + folder, args: tuned(m, "--dir", dir), quick: true})
 			for _, method := range methods {
-				if method == "ifdm" && (m.name == "sparse-group-lasso" || m.name == "matrix-completion") {
+				if method == "ifdm" && (m == "sparse-group-lasso" || m == "matrix-completion") {
 					continue // which it refuses
 				}
-				args := tuned(m.name, "--dir", dir, "--preset", "paper", "--method", method)
+				args := tuned(m, "--dir", dir, "--preset", "paper", "--method", method)
 				paper = append(paper, job{name: "paper/" + folder + "/" + method, args: args, quick: true})
 			}
 		}
@@ -131,19 +122,45 @@ func tabular(files []string) (jobs []job) {
 	return jobs
 }
 
-// madeTables are the tables of made.go.
+// made is a table that is drawn for a model, of seed 1. The rows have folds where the model's data may.
+type made struct {
+	model.Spec
+	size string
+	rows int
+}
+
+var sizes = []made{{size: "small", rows: 80}, {size: "medium", rows: 400}, {size: "large", rows: 1200}}
+
+func (t made) folder() string { return t.Name + "-" + t.size }
+
+// write writes it as conetune generate does.
+func (t made) write(dir string) error {
+	path := filepath.Join(dir, t.folder())
+	if _, err := os.Stat(path); err == nil {
+		return nil
+	}
+	preset, p := fmt.Sprintf("%d-%d-p%d-t5", t.rows, t.rows/4, 20+t.rows/20), 20+t.rows/20
+	switch {
+	case t.Matrix:
+		preset = fmt.Sprintf("%d-%d", p, p)
+	case t.Takes("Groups"):
+		preset = fmt.Sprintf("%d-%d-%d-p%d-m%d", t.rows/2, t.rows/2, t.rows/4, p, p/4)
+	case t.Several:
+		preset = fmt.Sprintf("%d-%d-%d-p%d", t.rows/2, t.rows/2, t.rows/4, p)
+	}
+	d, err := synthetic.Draw(t.Spec, preset, 1)
+	if err != nil {
+		return err
+	}
+	return d.Write(path)
+}
+
+// madeTables are one of each size for each model.
 func madeTables() (jobs []job) {
-	for _, size := range sizes {
-		for _, m := range models {
-			t := &table{kind: m.kind, size: size}
-			args := append(tuned(m.name, "--data", madeFolder+t.file()), strings.Fields(m.flags)...)
-			if m.flags == "--groups" {
-				args = append(args, fmt.Sprint(size.features/groupSize))
-			}
-			if m.kind != "entries" { // which are divided anyway
-				args = append(args, divided...)
-			}
-			jobs = append(jobs, job{name: "made/" + size.name + "/" + m.name, args: args, quick: size.quick, table: t})
+	for k, t := range sizes {
+		for _, t.Spec = range model.Specs() {
+			args := tuned(t.Name, "--dir", madeFolder+t.folder())
+			jobs = append(jobs, job{name: "made/" + t.size + "/" + t.Name, args: args, quick: k < 2, table: t})
 		}
 	}
 	return jobs

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/csv"
 	"fmt"
 	"math"
 	"os"
@@ -48,7 +47,7 @@ func TestMain(m *testing.M) {
 	case os.Args[2] == "svm":
 		fmt.Println(`{"status": "converged", "refit`)
 	default:
-		_, err := os.Stat(os.Args[slices.Index(os.Args, "--data")+1]) // the table is there
+		_, err := os.Stat(os.Args[slices.Index(os.Args, "--dir")+1]) // the table is there
 		fmt.Printf(`{"status": "converged", "validation_error": %d, "refit": {"validation_error": 0.5, "test_error": 0.25},
 			"metrics": {"mae": {"value": 3, "standard_error": 9}}, "radii": [2], "intercept": 5,
 			"coefficients": {"a": {"x1": 1, "x2": -1}, "b": {"x1": 0}}}`, map[bool]int{true: 1}[err == nil])
@@ -93,7 +92,7 @@ func TestFreeze(t *testing.T) {
 
 	lasso, entries, svm, program := f.Cases[0], f.Cases[1], f.Cases[2], f.Cases[3]
 	require.Equal(t, strings.Fields(
-		"tune lasso --json --threads 1 --memory 12GB --data MADE/numbers-small.csv --split 0.75/rest --folds 5"), lasso.Args)
+		"tune lasso --json --threads 1 --memory 12GB --dir MADE/lasso-small"), lasso.Args)
 	require.Equal(t, map[string]float64{"validation_error": 1, "refit.validation_error": 0.5, "refit.test_error": 0.25,
 		"metrics.mae.value": 3}, lasso.Errors)
 	require.Equal(t, vector{Digest: lasso.Answer.Digest, Norm1: 2, Norm2: math.Sqrt2, Nonzeros: 2}, lasso.Answer)
@@ -186,31 +185,7 @@ func TestList(t *testing.T) {
 	require.Error(t, err)
 }
 
-// Tables have the shape that they say and the same bytes each time.
-func TestTables(t *testing.T) {
-	a, b := t.TempDir(), t.TempDir()
-	for _, m := range models {
-		for _, s := range sizes {
-			made := table{m.kind, s}
-			require.NoError(t, made.write(a))
-			require.NoError(t, made.write(b))
-			text := must.Of(os.ReadFile(filepath.Join(a, made.file())))(t)
-			same := must.Of(os.ReadFile(filepath.Join(b, made.file())))(t)
-			require.Equal(t, text, same)
-			lines := must.Of(csv.NewReader(bytes.NewReader(text)).ReadAll())(t)
-			if m.kind == "entries" {
-				n := (s.features + 10) * (s.features + 10)
-				require.InDelta(t, n/3, len(lines), float64(n)/10)
-				continue
-			}
-			require.Len(t, lines, s.rows+1)
-			targets := map[string]int{"times": 2, "targets": 3}[m.kind]
-			require.Len(t, lines[0], s.features+max(1, targets))
-		}
-	}
-}
-
-// The models are those of the program, and a case of it has the same answer each time.
+// A case of the program has the same answer each time.
 func TestProgram(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds conetune")
@@ -221,18 +196,6 @@ func TestProgram(t *testing.T) {
 	text, err := exec.CommandContext(t.Context(), "go", "build", "-o", f.program,
 		"github.com/conetune/conetune/cmd/conetune").CombinedOutput()
 	require.NoError(t, err, string(text))
-	help := must.Of(exec.CommandContext(t.Context(), f.program, "tune", "--help").Output())(t)
-	list := regexp.MustCompile(`(?s)Models:\n(.*?)\n\n`).FindStringSubmatch(string(help))[1]
-	var names []string
-	for _, m := range models {
-		names = append(names, m.name)
-	}
-	var told []string
-	for line := range strings.Lines(list) {
-		told = append(told, strings.Fields(line)[0])
-	}
-	require.ElementsMatch(t, told, names)
-
 	require.NoError(t, s.freeze(t.Context(), f))
 	require.Len(t, f.Cases, 2)
 	for _, c := range f.Cases {

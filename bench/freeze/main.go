@@ -10,10 +10,10 @@
 //	reference/           the tables of DATA/reference, each with its own model
 //	paper/               the same with --preset paper, by every method
 //	tabular/             the tables of DATA/tabular
-//	made/                a table of three sizes for each model, made here (made.go)
+//	made/                a table of three sizes for each model, drawn as by conetune generate
 //	lp/ qp/ conic/ sdp/  the programs of these folders of DATA, by conetune solve
 //
-// DATA is -data or CONETUNE_INSTANCES; without it there are the tables made here alone. The file is written anew with
+// DATA is -data or CONETUNE_INSTANCES; without it there are the drawn tables alone. The file is written anew with
 // every case, and -resume goes on with it; what -limit has ended is then run again. -compare exits with 1 where
 // something is worse.
 //

@@ -121,6 +121,8 @@ func TestSchema(t *testing.T) {
 		[]string{"ridge", "--data", "mixed.csv", "--target", "outcome", "--drop", "sick", "--group", "place", "--folds", "3",
 			"--test", "mixed.csv"},
 		[]string{"lasso", "--data", "t.csv", "--nested=3", "--folds", "3"},
+		[]string{"elastic-net", "--data", "mixed.csv", "--target", "outcome", "--test", "mixed.csv", "--bootstrap", "3"},
+		[]string{"multi-task", "--data", "mixed.csv", "--target", "outcome,dose", "--bootstrap", "3"},
 		[]string{"ridge", "--data", "t.csv", "--weights", "f1", "--method", "grid,vf-idca", "--evaluations", "4"},
 		[]string{"lasso", "--data", "wide.svm", "--split", "0.5/0.5"},
 		[]string{"quantile", "--data", "t.csv", "--engine", "conic", "--level", "0.8", "--preset", "paper"},
@@ -155,6 +157,7 @@ func TestSchema(t *testing.T) {
 	// The cases are such that fields which are not always there have been seen.
 	for _, name := range []string{"message", "findings", "metrics_on", "nested", "auc", "log_loss", "brier", "pinball",
 		"threshold", "f1", "cost", "balanced_error", "average_precision", "coverage", "deviance", "concordance", "lines",
+		"bootstrap", "median", "mean_width", "model residuals",
 		"model compact", "model labels", "model loss", "model level", "model threshold", "model class_weights",
 		"model deviations", "model encoding", "model layout", "model levels",
 		"model missing", "model log_link", "model targets", "model intercepts", "model matrix", "model preset", "model split",
@@ -271,7 +274,7 @@ func TestSchemaOfPredictions(t *testing.T) {
 		predict [][]string
 	}{
 		{[]string{"lasso", "--data", "mixed.csv", "--target", "outcome"}, [][]string{{"--data", "mixed.csv"},
-			{"--data", "mixed.csv", "--id", "id"}}},
+			{"--data", "mixed.csv", "--id", "id"}, {"--data", "mixed.csv", "--interval", "0.8"}}},
 		{[]string{"logistic", "--data", "mixed.csv", "--target", "sick"},
 			[][]string{{"--data", "mixed.csv", "--prob", "--labels"}}},
 		{[]string{"multinomial", "--data", "mixed.csv", "--target", "place"}, [][]string{{"--data", "mixed.csv", "--prob"}}},
@@ -291,5 +294,5 @@ func TestSchemaOfPredictions(t *testing.T) {
 			}
 		}
 	}
-	require.Len(t, seen, 18, slices.Sorted(maps.Keys(seen)))
+	require.Len(t, seen, 21, slices.Sorted(maps.Keys(seen)))
 }

@@ -63,28 +63,38 @@ func (r *reader) upperTriangle() {
 	if q.Len() == 0 {
 		return
 	}
-	n := len(r.m.Columns)
-	given := q.CSC(n, n)
-	upper := program.NewEntries(q.Len())
-	for k := range q.Value {
-		i, j := q.Row[k], q.Col[k]
-		upper.Add(int(min(i, j)), int(max(i, j)), q.Value[k])
-	}
+	n, name := len(r.m.Columns), r.quadraticName
+	given, upper := q.CSC(n, n), program.NewEntries(q.Len())
 	r.quadratic = program.Entries{}
-	p := upper.CSC(n, n)
-	// A pair given in both orders falls on one place of the triangle.
-	triangle := len(p.RawMatrix().Ind) == len(given.RawMatrix().Ind)
-	switch {
-	case r.quadraticName == "QMATRIX", r.quadraticName == "QSECTION" && !triangle:
-		r.checkSymmetric(given)
-		p = triu(given)
-	case !triangle:
-		i, j := pairInBothOrders(given)
-		r.FailAt(r.quadraticLine, "QUADOBJ",
-			"the pair (%s, %s) is there in both orders, expected one triangle (QMATRIX holds both)",
-			textfile.Quote([]byte(r.m.Columns[i])), textfile.Quote([]byte(r.m.Columns[j])))
+	// each calls f with the entries, those in the place of their mirror images, and whether they are there, too.
+	each := func(f func(i, j int, v, mirror float64, both bool)) {
+		for j := range n {
+			program.Column(given, j, func(i int, v float64) {
+				mirror, both := at(given, j, i)
+				f(i, j, v, mirror, both && i != j)
+			})
+		}
 	}
-	r.m.P = p
+	quote := func(j int) string { return textfile.Quote([]byte(r.m.Columns[j])) }
+	full := name == "QMATRIX"
+	each(func(i, j int, _, _ float64, both bool) {
+		if full = full || both; both && name == "QUADOBJ" {
+			r.FailAt(r.quadraticLine, name,
+				"the pair (%s, %s) is there in both orders, expected one triangle (QMATRIX holds both)",
+				quote(i), quote(j))
+		}
+	})
+	each(func(i, j int, v, mirror float64, _ bool) {
+		if full && math.Abs(v-mirror) > symmetryTolerance*max(math.Abs(v), math.Abs(mirror)) {
+			r.FailAt(r.quadraticLine, name,
+				"is not symmetric: %g for (%s, %s) and %g the other way round, expected both triangles (QUADOBJ holds one)",
+				v, quote(i), quote(j), mirror)
+		}
+		if !full || i <= j {
+			upper.Add(min(i, j), max(i, j), v)
+		}
+	})
+	r.m.P = upper.CSC(n, n)
 }
 
 // at returns the entry (i, j), which may be absent.
@@ -96,47 +106,4 @@ func at(a *sparse.CSC, i, j int) (v float64, ok bool) {
 		return 0, false
 	}
 	return raw.Data[from+k], true
-}
-
-func (r *reader) checkSymmetric(a *sparse.CSC) {
-	raw := a.RawMatrix()
-	for j := range len(r.m.Columns) {
-		for k := raw.Indptr[j]; k < raw.Indptr[j+1]; k++ {
-			i, v := raw.Ind[k], raw.Data[k]
-			if other, _ := at(a, j, i); math.Abs(v-other) > symmetryTolerance*max(math.Abs(v), math.Abs(other)) {
-				r.FailAt(r.quadraticLine, r.quadraticName,
-					"is not symmetric: %g for (%s, %s) and %g the other way round, expected both triangles (QUADOBJ holds one)",
-					v, textfile.Quote([]byte(r.m.Columns[i])), textfile.Quote([]byte(r.m.Columns[j])), other)
-			}
-		}
-	}
-}
-
-func pairInBothOrders(a *sparse.CSC) (i, j int) {
-	raw := a.RawMatrix()
-	_, n := a.Dims()
-	for j := range n {
-		for _, i := range raw.Ind[raw.Indptr[j]:raw.Indptr[j+1]] {
-			if _, both := at(a, j, i); both && i != j {
-				return i, j
-			}
-		}
-	}
-	return 0, 0
-}
-
-// triu keeps the upper triangle of a, in the memory of a.
-func triu(a *sparse.CSC) *sparse.CSC {
-	raw := a.RawMatrix()
-	_, n := a.Dims()
-	out, from := 0, 0
-	for j := range n {
-		to := raw.Indptr[j+1]
-		for k := from; k < to && raw.Ind[k] <= j; k++ {
-			raw.Ind[out], raw.Data[out] = raw.Ind[k], raw.Data[k]
-			out++
-		}
-		from, raw.Indptr[j+1] = to, out
-	}
-	return sparse.NewCSC(n, n, raw.Indptr, raw.Ind[:out], raw.Data[:out])
 }

@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/pflag"
 
@@ -37,28 +38,33 @@ func Machine() string {
 
 // memoryLimit is the value of --memory. Setting it sets the memory limit of the Go runtime, which is
 // the budget of all readers and solvers (package memory) and makes the garbage collector keep to it.
-type memoryLimit struct{ memory.Size }
+type memoryLimit int64
 
+// Set reads a size, see [memory.Parse].
 func (m *memoryLimit) Set(text string) error {
-	if err := m.Size.Set(text); err != nil {
-		return err
+	n, err := memory.Parse(text)
+	if err == nil {
+		*m = memoryLimit(n)
+		debug.SetMemoryLimit(n)
 	}
-	debug.SetMemoryLimit(int64(m.Size))
-	return nil
+	return err
 }
 
-// String is a text that Set reads as the same size.
+// String is a text that Set reads as the same size, empty where it is 0.
 func (m *memoryLimit) String() string {
-	text := m.Size.String()
-	if again, err := memory.Parse(text); err == nil && again != int64(m.Size) {
-		return strconv.FormatInt(int64(m.Size), 10)
+	text := memory.Format(int64(*m))
+	if again, err := memory.Parse(text); err != nil || again != int64(*m) {
+		text = strings.TrimPrefix(strconv.FormatInt(int64(*m), 10), "0")
 	}
 	return text
 }
 
+// Type names the kind of value in messages.
+func (m *memoryLimit) Type() string { return "size" }
+
 // MemoryFlag is the flag --memory. run takes back what it sets.
 func MemoryFlag() Flag {
-	return NewFlag("memory", &memoryLimit{}, "refuse what would take more than `SIZE` of memory, such as 4GB or 500MB "+
+	return NewFlag("memory", new(memoryLimit), "refuse what would take more than `SIZE` of memory, such as 4GB or 500MB "+
 		"(default: half of what the process may use, or GOMEMLIMIT)")
 }
 

@@ -34,14 +34,6 @@ func (w Within) forSolve(n int) *stop.Stop {
 
 // GemvN computes y -= A x.
 func (w Within) GemvN(m, n int, a []float64, lda int, x, y []float64) {
-	if m*n <= longVector {
-		GemvN(m, n, a, lda, x, y)
-	} else {
-		w.gemvN(m, n, a, lda, x, y)
-	}
-}
-
-func (w Within) gemvN(m, n int, a []float64, lda int, x, y []float64) {
 	block := w.columns(m, n)
 	for j := 0; j < n && !(block < n && w.Stop.Reached(m*block)); j += block {
 		GemvN(m, min(block, n-j), a[j*lda:], lda, x[j:], y)
@@ -50,14 +42,6 @@ func (w Within) gemvN(m, n int, a []float64, lda int, x, y []float64) {
 
 // GemvT computes y -= A'x.
 func (w Within) GemvT(m, n int, a []float64, lda int, x, y []float64) {
-	if m*n <= longVector {
-		GemvT(m, n, a, lda, x, y)
-	} else {
-		w.gemvT(m, n, a, lda, x, y)
-	}
-}
-
-func (w Within) gemvT(m, n int, a []float64, lda int, x, y []float64) {
 	block := w.columns(m, n)
 	for j := 0; j < n && !(block < n && w.Stop.Reached(m*block)); j += block {
 		GemvT(m, min(block, n-j), a[j*lda:], lda, x, y[j:])
@@ -66,7 +50,7 @@ func (w Within) gemvT(m, n int, a []float64, lda int, x, y []float64) {
 
 // columns returns how many of n columns of length m to multiply at a time.
 func (w Within) columns(m, n int) int {
-	if w.Stop == nil || m <= 0 || n <= longVector/m {
+	if w.Stop == nil || m*n <= longVector {
 		return n
 	}
 	return max(8, longVector/m/8*8)

@@ -11,6 +11,7 @@ type axes struct {
 	xLabel, yLabel string
 	x, y           axis
 	grid           bool
+	band           [2]float64 // of x, with a grey ground
 	content        []func(c *canvas, at func(p point) point)
 }
 
@@ -50,7 +51,7 @@ const (
 	axisWidth  = 0.5
 )
 
-var gridColor = color.Gray{Y: 0xe0}
+var gridColor, bandColor = color.Gray{Y: 0xe0}, color.Gray{Y: 0xf0}
 
 // newAxes are axes whose ranges hold nothing yet.
 func newAxes(yLabel string) *axes {
@@ -136,6 +137,9 @@ func (a *axes) draw(c *canvas, frame, margins rectangle) rectangle {
 		frame.bottom - margins.bottom}
 	at := func(p point) point {
 		return point{area.left + a.x.share(p.x)*(area.right-area.left), area.bottom - a.y.share(p.y)*(area.bottom-area.top)}
+	}
+	if a.band[0] != a.band[1] {
+		c.fill(rectangle{at(point{a.band[0], 0}).x, area.top, at(point{a.band[1], 0}).x, area.bottom}.corners(), bandColor)
 	}
 	middle := point{(area.left + area.right) / 2, (area.top + area.bottom) / 2}
 	a.x.draw(c, a.grid, area.bottom-area.top, func(v, out float64) point {

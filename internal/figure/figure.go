@@ -54,6 +54,8 @@ type Panel struct {
 	LogY   bool
 	Lines  []Line
 	Cells  *Cells
+	// Band are two abscissae between which the ground is grey, behind all lines; none where they are equal.
+	Band [2]float64
 	// NoLegend says that the names of the lines are in the legend of another panel.
 	NoLegend bool
 }
@@ -281,6 +283,7 @@ func (panel Panel) plot(logX bool) (*panelPlot, error) {
 		return panel.Cells.plot(p)
 	}
 	p.grid = true
+	p.band = panel.Band
 	shown := 0
 	for _, line := range thinFirst(panel.Lines) {
 		points, err := line.points(logX, panel.LogY)

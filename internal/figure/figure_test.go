@@ -341,3 +341,16 @@ func TestShades(t *testing.T) {
 		last = grey
 	}
 }
+
+// The grey ground is between two abscissae, as high as the data, and before all that is drawn.
+func TestBand(t *testing.T) {
+	var b bytes.Buffer
+	f := Figure{LogX: true, Panels: []Panel{{Band: [2]float64{0.1, 10}, Lines: []Line{{X: []float64{0.01, 1, 100},
+		Y: []float64{1, 2, 3}}}}}}
+	a := must.Of(f.Draw(&b, "svg"))(t)[0]
+	left, right := a.Left+(a.Right-a.Left)/4, a.Left+3*(a.Right-a.Left)/4
+	band := strings.Index(b.String(), fmt.Sprintf("M%s,%sL%s,%[2]sL%[3]s,%sL%[1]s,%[4]sZ", short(left), short(a.Top),
+		short(right), short(a.Bottom)))
+	require.Positive(t, band, b.String())
+	require.Less(t, band, strings.Index(b.String(), "#e0e0e0"))
+}

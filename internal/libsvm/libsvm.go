@@ -1,4 +1,4 @@
-// Package libsvm reads and writes tables in the text format of LIBSVM.
+// Package libsvm reads tables in the text format of LIBSVM.
 //
 // # The format
 //

@@ -96,26 +96,3 @@ func Format(n int64) string {
 	}
 	return strconv.FormatFloat(v/1000, 'f', 1, 64) + " TB"
 }
-
-// Size is a size as the value of a flag.
-type Size int64
-
-// Set reads a size, see [Parse].
-func (s *Size) Set(text string) error {
-	n, err := Parse(text)
-	if err == nil {
-		*s = Size(n)
-	}
-	return err
-}
-
-// String formats the size, empty where it is 0.
-func (s *Size) String() string {
-	if *s == 0 {
-		return ""
-	}
-	return Format(int64(*s))
-}
-
-// Type names the kind of value in messages.
-func (s *Size) Type() string { return "size" }

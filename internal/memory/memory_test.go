@@ -38,16 +38,6 @@ func TestFormat(t *testing.T) {
 	}
 }
 
-func TestSize(t *testing.T) {
-	var s Size
-	require.Empty(t, s.String())
-	require.NoError(t, s.Set("2.5GB"))
-	require.EqualValues(t, 25e8, s)
-	require.Equal(t, "2.5 GB", s.String())
-	require.Error(t, s.Set("much"))
-	require.EqualValues(t, 25e8, s, "kept")
-}
-
 func TestDefault(t *testing.T) {
 	old := debug.SetMemoryLimit(math.MaxInt64)
 	defer debug.SetMemoryLimit(old)

@@ -1,11 +1,9 @@
-// Package modeltest has what the tests of the models in problems share: data, runs, and the gradient of a
-// loss row by row, written apart from the code under test.
+// Package modeltest has what the tests of the models in problems share: data and runs.
 package modeltest
 
 import (
 	"context"
 	"encoding/json"
-	"math"
 	"math/rand/v2"
 	"os"
 	"strconv"
@@ -34,9 +32,8 @@ func Solve(t testing.TB, m problems.Model, s dca.Settings) *dca.Result {
 	return res
 }
 
-// lowerEps is the gap to which LowerLevel solves. The value of a smooth loss is known up to it, and its slopes up to
-// slopeError, the root of twice the gap, where the loss has curvatures of one.
-const lowerEps, slopeError = 1e-11, 5e-6
+// lowerEps is the gap to which LowerLevel solves.
+const lowerEps = 1e-11
 
 // LowerLevel solves the lower level at the model's start, and returns its multipliers too.
 func LowerLevel(t testing.TB, m problems.Model) (x [][]float64, lambda []float64) {
@@ -75,35 +72,6 @@ func Split(seed uint64, train, val, test int, b []float64, noise float64) *datas
 		return d
 	}
 	return &dataset.Split{Train: part(train), Val: part(val), Test: part(test)}
-}
-
-// ElasticOptimality checks the lower level at the start of a model with the penalties of an elastic net and a smooth
-// loss, whose derivative in a value f is slope(y, f): X's/n + lambda2 b + lambda1 sign(b) = 0, and for the intercept
-// sum s = 0.
-func ElasticOptimality(t testing.TB, m problems.Model, train *dataset.Data, intercept bool,
-	slope func(y, f float64) float64) {
-	t.Helper()
-	x, lambda := LowerLevel(t, m)
-	b0 := 0.0
-	if intercept {
-		b0 = x[1][0]
-	}
-	slopes := make([]float64, len(train.Y))
-	for i, y := range train.Y {
-		slopes[i] = slope(y, b0+train.Dot(i, x[0]))
-	}
-	if intercept {
-		require.InDelta(t, 0, floats.Sum(slopes)/float64(len(slopes)), slopeError)
-	}
-	require.Greater(t, max(lambda[0], lambda[1]), 0.01)
-	for j, g := range Gradient(train, slopes) {
-		g += lambda[1] * x[0][j]
-		if b := x[0][j]; math.Abs(b) > 1e-4 {
-			require.InDelta(t, -lambda[0]*math.Copysign(1, b), g, slopeError)
-		} else {
-			require.LessOrEqual(t, math.Abs(g), lambda[0]+slopeError)
-		}
-	}
 }
 
 // Within are the differences from the runs of another implementation, relative ones but for multipliers and steps.
@@ -171,14 +139,4 @@ func Residuals(d *dataset.Data, b []float64) []float64 {
 		r[i] = d.Dot(i, b) - d.Y[i]
 	}
 	return r
-}
-
-// Gradient is 1/n X'v.
-func Gradient(d *dataset.Data, v []float64) []float64 {
-	n, p := d.Dims()
-	g := make([]float64, p)
-	for i := range n {
-		d.AddRow(g, v[i]/float64(n), i)
-	}
-	return g
 }

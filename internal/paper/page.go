@@ -108,8 +108,8 @@ func writePage(w io.Writer, o *Outcome, figures []chart) error {
 func glance(summaries []Summary) *webpage.Table {
 	t := webpage.NewTable("table-glance", "VF-iDCA and the best of the other methods", webpage.Text("data"))
 	t.Sortable = true
-	for _, m := range measures {
-		t.Columns = append(t.Columns, webpage.Text(m.name))
+	for _, q := range compared {
+		t.Columns = append(t.Columns, webpage.Text(q.title))
 	}
 	for _, s := range summaries {
 		for _, r := range s.Rows {
@@ -117,8 +117,8 @@ func glance(summaries []Summary) *webpage.Table {
 				continue
 			}
 			cells := webpage.Texts(s.Table.Name + " " + r.Row.Name)
-			for _, m := range measures {
-				cells = append(cells, standing(r.Verdicts, m.name))
+			for k := range compared {
+				cells = append(cells, standing(r.Verdicts, quantity(k)))
 			}
 			t.Add(cells...)
 		}
@@ -129,10 +129,10 @@ func glance(summaries []Summary) *webpage.Table {
 	return t
 }
 
-// standing is the verdict on a measure in a few words, sorted from the best to the worst.
-func standing(verdicts []Verdict, measure string) webpage.Cell {
+// standing is the verdict on a quantity in a few words, sorted from the best to the worst.
+func standing(verdicts []Verdict, of quantity) webpage.Cell {
 	for k := range verdicts {
-		if v := &verdicts[k]; v.Measure == measure {
+		if v := &verdicts[k]; v.of == of {
 			c := webpage.Sorted([]string{"best", "close to ", "behind "}[v.Standing()], strconv.Itoa(int(v.Standing())))
 			if c.Strong = v.Standing() == Leading; !c.Strong {
 				c.Text += v.Best.Method.Title

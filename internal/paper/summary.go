@@ -1,8 +1,8 @@
 package paper
 
 import (
-	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -38,8 +38,45 @@ func statOf(values []float64) Stat {
 	return s
 }
 
-// Pair are the means of both errors.
-type Pair struct{ Validation, Test Stat }
+// quantity is a number of records whose mean over seeds is in the tables.
+type quantity int
+
+// The quantities, errors first. The processor time is that of seeds that ran with one worker.
+const (
+	iterateValidation quantity = iota
+	iterateTest
+	refitValidation
+	refitTest
+	deployedTest
+	wallTime
+	iterations
+	processorTime
+	allQuantities
+)
+
+// quantities are what the CSV tables call them, the words for those that methods are compared by, and where records
+// have them, nil for nowhere.
+var quantities = [allQuantities]struct {
+	name, title string
+	of          func(*Record) *float64
+}{
+	{"iterate_validation", "validation, iterate", func(r *Record) *float64 { return r.Iterate.Validation }},
+	{"iterate_test", "test, iterate", func(r *Record) *float64 { return r.Iterate.Test }},
+	{"refit_validation", "validation, refit", func(r *Record) *float64 { return r.Refit.Validation }},
+	{"refit_test", "test, refit", func(r *Record) *float64 { return r.Refit.Test }},
+	{"deployed_test", "", func(r *Record) *float64 { return r.Deployed }},
+	{"seconds", "", func(r *Record) *float64 { return &r.Seconds }},
+	{"iterations", "", func(r *Record) *float64 { n := float64(r.Iterations); return &n }},
+	{"cpu_seconds", "", func(r *Record) *float64 {
+		if r.CPU > 0 {
+			return &r.CPU
+		}
+		return nil
+	}},
+}
+
+// compared are those by which methods are.
+var compared = quantities[:deployedTest]
 
 // Line is a method on a row.
 type Line struct {
@@ -50,21 +87,11 @@ type Line struct {
 	// N is the number of seeds with a record, Repeats how many there should be.
 	N, Repeats int
 	// Statuses counts the runs that did not converge, by status.
-	Statuses []Count
-	// Iterate and Refit are the means of those of [Record].
-	Iterate, Refit      Pair
-	Deployed            Stat
-	Seconds, Iterations Stat
-	// CPU has the seeds that ran with one worker.
-	CPU Stat
+	Statuses map[string]int
+	// Means are those of the quantities.
+	Means [allQuantities]Stat
 	// Paper are the paper's figures; nil where it has none.
 	Paper *Published
-}
-
-// Count is how often a status is there.
-type Count struct {
-	Status string
-	N      int
 }
 
 // RowSummary is a row of a table with its lines.
@@ -114,11 +141,11 @@ func (p *Plan) line(i Item, have map[Item]*Record) Line {
 	if err != nil {
 		method = Method{Name: i.Method, Title: i.Method}
 	}
-	l := Line{Method: method, Backend: i.Backend, Repeats: p.Repeats}
+	l := Line{Method: method, Backend: i.Backend, Repeats: p.Repeats, Statuses: map[string]int{}}
 	if f, ok := Paper(i.Table, i.Row, i.Method); ok {
 		l.Paper = &f
 	}
-	columns := make([][]float64, 8)
+	var values [allQuantities][]float64
 	for i.Seed = 1; i.Seed <= uint64(p.Repeats); i.Seed++ {
 		r, ok := have[i]
 		if !ok {
@@ -126,40 +153,19 @@ func (p *Plan) line(i Item, have map[Item]*Record) Line {
 		}
 		l.N++
 		l.Dimension = max(l.Dimension, r.Dimension)
-		l.count(r.Status)
-		if r.Status == failed {
-			continue // its time is that of nothing
+		if r.Status != "converged" {
+			l.Statuses[r.Status]++
 		}
-		seconds, iterations := r.Seconds, float64(r.Iterations)
-		var cpu *float64
-		if r.CPU > 0 {
-			cpu = &r.CPU
-		}
-		for k, v := range []*float64{r.Iterate.Validation, r.Iterate.Test, r.Refit.Validation, r.Refit.Test, r.Deployed,
-			&seconds, &iterations, cpu} {
-			if v != nil {
-				columns[k] = append(columns[k], *v)
+		for q := range quantities {
+			if v := quantities[q].of(r); v != nil && r.Status != failed { // whose time is that of nothing
+				values[q] = append(values[q], *v)
 			}
 		}
 	}
-	for k, to := range []*Stat{&l.Iterate.Validation, &l.Iterate.Test, &l.Refit.Validation, &l.Refit.Test, &l.Deployed,
-		&l.Seconds, &l.Iterations, &l.CPU} {
-		*to = statOf(columns[k])
+	for q := range values {
+		l.Means[q] = statOf(values[q])
 	}
 	return l
-}
-
-func (l *Line) count(status string) {
-	if status == "converged" {
-		return
-	}
-	k := slices.IndexFunc(l.Statuses, func(c Count) bool { return c.Status == status })
-	if k < 0 {
-		l.Statuses = append(l.Statuses, Count{Status: status})
-		slices.SortFunc(l.Statuses, func(a, b Count) int { return cmp.Compare(a.Status, b.Status) })
-		k = slices.IndexFunc(l.Statuses, func(c Count) bool { return c.Status == status })
-	}
-	l.Statuses[k].N++
 }
 
 // Remarks says what the means leave out.
@@ -168,45 +174,26 @@ func (l *Line) Remarks() string {
 	if l.N < l.Repeats {
 		parts = append(parts, fmt.Sprintf("%d of %d seeds", l.N, l.Repeats))
 	}
-	for _, c := range l.Statuses {
-		parts = append(parts, fmt.Sprintf("%s in %d", strings.ReplaceAll(c.Status, "_", " "), c.N))
+	for _, status := range slices.Sorted(maps.Keys(l.Statuses)) {
+		parts = append(parts, fmt.Sprintf("%s in %d", strings.ReplaceAll(status, "_", " "), l.Statuses[status]))
 	}
-	for _, s := range []struct {
-		name string
-		stat Stat
-	}{{"iterate", l.Iterate.Validation}, {"refit", l.Refit.Validation}} {
-		if s.stat.N < l.N {
-			parts = append(parts, fmt.Sprintf("%s of %d seeds", s.name, s.stat.N))
-		}
+	if n := l.Means[iterateValidation].N; n < l.N {
+		parts = append(parts, fmt.Sprintf("iterate of %d seeds", n))
 	}
-	if l.Deployed.N > 0 {
-		parts = append(parts, "test of the refit to all rows "+l.Deployed.String())
+	if n := l.Means[refitValidation].N; n < l.N {
+		parts = append(parts, fmt.Sprintf("refit of %d seeds", n))
+	}
+	if l.Means[deployedTest].N > 0 {
+		parts = append(parts, "test of the refit to all rows "+l.Means[deployedTest].String())
 	}
 	return strings.Join(parts, "; ")
 }
 
-// A measure is a column of errors.
-type measure struct {
-	name string
-	of   func(*Line) Stat
-}
-
-// refitValidation is the place of the refit's validation error in measures.
-const refitValidation = 2
-
-// measures are the columns of errors in the order of the tables.
-var measures = []measure{
-	{"validation, iterate", func(l *Line) Stat { return l.Iterate.Validation }},
-	{"test, iterate", func(l *Line) Stat { return l.Iterate.Test }},
-	{"validation, refit", func(l *Line) Stat { return l.Refit.Validation }},
-	{"test, refit", func(l *Line) Stat { return l.Refit.Test }},
-}
-
 // best is the line with the least mean of a number, the first of equals; nil where no line has it.
-func best(lines []Line, of func(*Line) Stat) *Line {
+func best(lines []Line, of quantity) *Line {
 	var best *Line
 	for k := range lines {
-		if s := of(&lines[k]); s.N > 0 && (best == nil || s.Mean < of(best).Mean) {
+		if s := lines[k].Means[of]; s.N > 0 && (best == nil || s.Mean < best.Means[of].Mean) {
 			best = &lines[k]
 		}
 	}
@@ -237,12 +224,9 @@ func digits(v, mean float64) string {
 
 // Verdict is how VF-iDCA stands to the best of the other methods of a row, by one column of errors.
 type Verdict struct {
-	// Measure is the name of the column.
-	Measure string
+	of quantity
 	// Ours is the line of VF-iDCA, Best that of the other method with the least mean.
 	Ours, Best *Line
-
-	ours, least Stat
 }
 
 // Standing is a place from the best down.
@@ -259,10 +243,10 @@ const (
 
 // Standing says which it is.
 func (v *Verdict) Standing() Standing {
-	switch {
-	case v.ours.Mean <= v.least.Mean:
+	switch ours, least := v.Ours.Means[v.of], v.Best.Means[v.of]; {
+	case ours.Mean <= least.Mean:
 		return Leading
-	case v.ours.Mean <= v.least.Mean+v.least.Error:
+	case ours.Mean <= least.Mean+least.Error:
 		return Close
 	}
 	return Behind
@@ -270,7 +254,7 @@ func (v *Verdict) Standing() Standing {
 
 // String says it in words.
 func (v *Verdict) String() string {
-	text := fmt.Sprintf("%s: %s is ", v.Measure, v.Ours.Method.Title)
+	text := fmt.Sprintf("%s: %s is ", quantities[v.of].title, v.Ours.Method.Title)
 	switch v.Standing() {
 	case Leading:
 		return text + "the best method"
@@ -278,7 +262,7 @@ func (v *Verdict) String() string {
 		return text + fmt.Sprintf("within one standard error of the best other method, %s", v.Best.Method.Title)
 	}
 	return text + fmt.Sprintf("not within one standard error of the best other method, %s: %s against %s",
-		v.Best.Method.Title, v.ours.String(), v.least.String())
+		v.Best.Method.Title, v.Ours.Means[v.of].String(), v.Best.Means[v.of].String())
 }
 
 // verdicts compare VF-iDCA with the best line of another method, measure by measure: the iterate of the paper's
@@ -286,24 +270,20 @@ func (v *Verdict) String() string {
 // it.
 func verdicts(lines []Line) []Verdict {
 	var out []Verdict
-	others := slices.DeleteFunc(slices.Clone(lines), func(l Line) bool {
-		return strings.HasPrefix(l.Method.Name,
-			"vf-idca")
-	})
-	for k := range measures {
-		m, name := &measures[k], "vf-idca"
-		if k >= 2 {
+	ours := func(l Line) bool { return strings.HasPrefix(l.Method.Name, "vf-idca") }
+	others := slices.DeleteFunc(slices.Clone(lines), ours)
+	for k := range compared {
+		q, name := quantity(k), "vf-idca"
+		if q >= refitValidation {
 			name = OurDefaults
 		}
 		at := index(lines, name)
-		if closed := index(lines, GapClosed); k == refitValidation && closed >= 0 && m.of(&lines[closed]).N > 0 {
+		if closed := index(lines, GapClosed); q == refitValidation && closed >= 0 && lines[closed].Means[q].N > 0 {
 			at = closed
 		}
-		best := best(others, m.of)
-		if at < 0 || best == nil || m.of(&lines[at]).N == 0 {
-			continue
+		if best := best(others, q); at >= 0 && best != nil && lines[at].Means[q].N > 0 {
+			out = append(out, Verdict{q, &lines[at], best})
 		}
-		out = append(out, Verdict{Measure: m.name, Ours: &lines[at], Best: best, ours: m.of(&lines[at]), least: m.of(best)})
 	}
 	return out
 }

@@ -85,7 +85,7 @@ func TestVerdicts(t *testing.T) {
 	line := func(name string, v, se float64) Line {
 		m := must.Of(FindMethod(name))(t)
 		s := Stat{Mean: v, Error: se, N: 30}
-		return Line{Method: m, Iterate: Pair{s, s}, Refit: Pair{s, s}}
+		return Line{Method: m, Means: [allQuantities]Stat{s, s, s, s}}
 	}
 	said := func(lines ...Line) (out []string) {
 		for _, v := range verdicts(lines) {

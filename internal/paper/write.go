@@ -94,13 +94,13 @@ func (p *Plan) times(summaries []Summary) string {
 // errorsCSV has a line for each method on each row, numbers with all their digits.
 func errorsCSV(summaries []Summary) string {
 	columns := []string{"table", "row", "method", "backend", "hyperparameters", "repeats", "runs"}
-	for _, m := range []string{"iterate_validation", "iterate_test", "refit_validation", "refit_test", "deployed_test"} {
-		columns = append(columns, m+"_mean", m+"_standard_error", m+"_runs")
+	for _, q := range quantities[:deployedTest+1] {
+		columns = append(columns, q.name+"_mean", q.name+"_standard_error", q.name+"_runs")
 	}
 	columns = append(columns, "paper_validation", "paper_validation_spread", "paper_test", "paper_test_spread", "remarks")
 	return table(summaries, columns, func(l *Line) []string {
 		cells := []string{strconv.Itoa(l.Dimension), strconv.Itoa(l.Repeats), strconv.Itoa(l.N)}
-		for _, s := range []Stat{l.Iterate.Validation, l.Iterate.Test, l.Refit.Validation, l.Refit.Test, l.Deployed} {
+		for _, s := range l.Means[:deployedTest+1] {
 			cells = append(cells, s.cells()...)
 		}
 		if l.Paper == nil {
@@ -118,7 +118,8 @@ func timesCSV(summaries []Summary) string {
 	columns := []string{"table", "row", "method", "backend", "seconds_mean", "seconds_standard_error", "runs",
 		"cpu_seconds_mean", "iterations_mean", "paper_seconds", "paper_seconds_spread"}
 	return table(summaries, columns, func(l *Line) []string {
-		cells := append(l.Seconds.cells(), l.CPU.cells()[0], words.Exact(l.Iterations.Mean), "", "")
+		m := &l.Means
+		cells := append(m[wallTime].cells(), m[processorTime].cells()[0], words.Exact(m[iterations].Mean), "", "")
 		if l.Paper != nil {
 			cells[5], cells[6] = words.Exact(l.Paper.Seconds.Mean), words.Exact(l.Paper.Seconds.Spread)
 		}
@@ -156,18 +157,19 @@ type column struct {
 	webpage.Column
 	group string
 	cell  func(*Line) webpage.Cell
-	least func(*Line) Stat // whose least of a row is bold; nil for none
+	least bool // the least of a row, which is a mean, is bold
+	of    quantity
 }
 
 // measured is a column of means, cited one of the paper's figures.
-func measured(group, title, spoken string, of func(*Line) Stat) column {
+func measured(group, title, spoken string, of quantity) column {
 	return column{webpage.Column{Title: title, Spoken: spoken, Number: true}, group, func(l *Line) webpage.Cell {
-		s := of(l)
+		s := l.Means[of]
 		if s.N == 0 {
 			return webpage.Sorted(s.String(), "")
 		}
 		return webpage.Sorted(s.String(), words.Exact(s.Mean))
-	}, of}
+	}, true, of}
 }
 
 func cited(group, spoken string, of func(*Published) Figure) column {
@@ -177,41 +179,41 @@ func cited(group, spoken string, of func(*Published) Figure) column {
 		}
 		f := of(l.Paper)
 		return webpage.Sorted(f.String(), words.Exact(f.Mean))
-	}, nil}
+	}, false, 0}
 }
 
 // text is a column of texts or whole numbers.
 func text(group, title, spoken string, number bool, of func(*Line) string) column {
 	cell := func(l *Line) webpage.Cell { return webpage.Cell{Text: of(l)} }
-	return column{webpage.Column{Title: title, Spoken: spoken, Number: number}, group, cell, nil}
+	return column{webpage.Column{Title: title, Spoken: spoken, Number: number}, group, cell, false, 0}
 }
 
 // The columns of the tables.
 var (
 	dimensions = text("", "#λ", "number of hyperparameters", true,
 		func(l *Line) string { return strconv.Itoa(l.Dimension) })
-	wall      = measured("seconds", "here", "seconds", func(l *Line) Stat { return l.Seconds })
+	wall      = measured("seconds", "here", "seconds", wallTime)
 	wallCited = cited("seconds", "seconds", func(p *Published) Figure { return p.Seconds })
 	// errorColumns do not depend on times.
 	errorColumns = []column{
-		measured("iterate", "validation", "iterate", func(l *Line) Stat { return l.Iterate.Validation }),
+		measured("iterate", "validation", "iterate", iterateValidation),
 		cited("iterate", "validation", func(p *Published) Figure { return p.Validation }),
-		measured("iterate", "test", "iterate", func(l *Line) Stat { return l.Iterate.Test }),
+		measured("iterate", "test", "iterate", iterateTest),
 		cited("iterate", "test", func(p *Published) Figure { return p.Test }),
-		measured("refit", "validation", "refit", func(l *Line) Stat { return l.Refit.Validation }),
-		measured("refit", "test", "refit", func(l *Line) Stat { return l.Refit.Test }),
+		measured("refit", "validation", "refit", refitValidation),
+		measured("refit", "test", "refit", refitTest),
 		text("", "remarks", "", false, (*Line).Remarks),
 	}
 	timeColumns = []column{
 		wall, wallCited,
-		text("seconds", "CPU", "", true, func(l *Line) string { return l.CPU.String() }),
-		text("", "iterations", "", true, func(l *Line) string { return l.Iterations.String() }),
+		text("seconds", "CPU", "", true, func(l *Line) string { return l.Means[processorTime].String() }),
+		text("", "iterations", "", true, func(l *Line) string { return l.Means[iterations].String() }),
 		text("", "sum of all seeds", "", true, func(l *Line) string { return fmt.Sprintf("%.1f s", l.total()) }),
 	}
 )
 
 // total is the time of all seeds.
-func (l *Line) total() float64 { return l.Seconds.Mean * float64(l.Seconds.N) }
+func (l *Line) total() float64 { return l.Means[wallTime].Mean * float64(l.Means[wallTime].N) }
 
 // Table is that of a row, a line for each method, with times and errors.
 func (p *Plan) Table(id, caption string, r *RowSummary) *webpage.Table {
@@ -236,8 +238,8 @@ func (p *Plan) table(r *RowSummary, columns []column) *webpage.Table {
 		cells := []webpage.Cell{{Text: p.Label(l)}}
 		for _, c := range columns {
 			cell := c.cell(l)
-			if c.least != nil && c.least(l).N > 0 { // or what looks the same
-				cell.Strong = c.least(l).mean() == c.least(best(r.Lines, c.least)).mean()
+			if c.least && l.Means[c.of].N > 0 { // or what looks the same
+				cell.Strong = l.Means[c.of].mean() == best(r.Lines, c.of).Means[c.of].mean()
 			}
 			cells = append(cells, cell)
 		}

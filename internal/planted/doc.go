@@ -15,6 +15,7 @@
 //	             points that are known.
 //	nonconvex    P with v'Pv < 0: Setup has to refuse it.
 //
+// Programs have up to 16 variables, in the mode [Large] 20 to 79.
 // Numbers are multiples of 2^-8 with few digits, so that sums and products are exact:
 // certificates and rays hold without any rounding, and so do planted points, except on
 // the curved part of exponential, power, matrix and nuclear norm cones, where they hold

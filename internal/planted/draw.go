@@ -14,6 +14,8 @@ type draw struct {
 	density float64 // the share of nonzeros
 	// regular asks for strictly complementary pairs of numbers that are neither short nor small.
 	regular bool
+	// large asks for tens of variables.
+	large bool
 	// shape is an instance whose cones and number of variables are taken, and P only if
 	// it has one; nil draws them.
 	shape *Instance
@@ -88,6 +90,9 @@ func (d *draw) rows(m, n int) [][]float64 {
 
 // size is a number of variables, mostly few.
 func (d *draw) size() int {
+	if d.large {
+		return 20 + d.IntN(60)
+	}
 	switch d.IntN(10) {
 	case 0:
 		return 5 + d.IntN(12)

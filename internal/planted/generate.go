@@ -12,6 +12,7 @@ func Generate(id ID) *Case {
 		return far(id)
 	}
 	d := newDraw(id.Seed, 0x70616e74)
+	d.large = id.Mode == Large
 	var c *Case
 	switch k := d.IntN(20); {
 	case k < 9:

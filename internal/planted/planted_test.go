@@ -33,6 +33,15 @@ func TestTruth(t *testing.T) {
 	}
 }
 
+// TestLargeTruth does the same for larger programs.
+func TestLargeTruth(t *testing.T) {
+	for seed := range uint64(15) {
+		if c := Generate(ID{Large, 3, Every, seed}); c.Verify() != nil {
+			t.Errorf("%v, %v: %v", c.ID, c.Class, c.Verify())
+		}
+	}
+}
+
 // TestFarTruth does the same for programs whose solutions are far away, and wants these to be it while the data are
 // not.
 func TestFarTruth(t *testing.T) {

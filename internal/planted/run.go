@@ -214,11 +214,14 @@ func (r Run) One(id ID, t *Tally) { modes[id.Mode](r, id, t) }
 // Verdicts is the mode that asks every backend that takes it for the answer to a case.
 const Verdicts = "verdict"
 
+// Large is the same with programs of tens of variables.
+const Large = "large"
+
 var modes map[string]func(Run, ID, *Tally)
 
 func init() {
 	modes = map[string]func(Run, ID, *Tally){Verdicts: Run.verdicts, Relations: Run.relations, Updates: Run.updates,
-		Lies: Run.lies, Far: Run.verdicts}
+		Lies: Run.lies, Far: Run.verdicts, Large: Run.verdicts}
 }
 
 // Modes returns the names of the modes, sorted.

@@ -3,15 +3,21 @@ package textfile
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 )
 
-// WriteDir fills a folder by calls of the function that fill is given, which writes one file of the folder at the path
-// it passes on. The folder is made if needed; one that holds anything is an error. After an error nothing is left of
-// what was written.
-func WriteDir(dir string, fill func(write func(name string, encode func(path string) error) error) error) (err error) {
+// File is one to write, see [Write].
+type File struct {
+	Name   string
+	Encode func(w io.Writer) error
+}
+
+// WriteDir writes files into a folder, which is made if needed; one that holds anything is an error. After an error
+// nothing is left of what was written.
+func WriteDir(dir string, files []File) (err error) {
 	entries, err := os.ReadDir(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -29,20 +35,16 @@ func WriteDir(dir string, fill func(write func(name string, encode func(path str
 		return &Error{File: dir, Reason: fmt.Sprintf("is not empty (%s), expected a new or an empty directory",
 			entries[0].Name())}
 	}
-	var written []string
-	defer func() {
-		if err != nil {
-			for _, path := range written {
-				os.Remove(path)
-			}
-		}
-	}()
-	return fill(func(name string, encode func(path string) error) error {
-		path := filepath.Join(dir, name)
-		if err := encode(path); err != nil {
+	for _, f := range files {
+		path := filepath.Join(dir, f.Name)
+		if err := Write(path, f.Encode); err != nil {
 			return err
 		}
-		written = append(written, path)
-		return nil
-	})
+		defer func() {
+			if err != nil {
+				os.Remove(path)
+			}
+		}()
+	}
+	return nil
 }

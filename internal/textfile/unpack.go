@@ -28,7 +28,9 @@ func (s *Source) unpack(r io.Reader) (text io.Reader, err error) {
 	switch head := string(magic); {
 	case strings.HasPrefix(head, "\x1f\x8b"):
 		s.Packed = "gzip"
-		text, err = gunzip(plain)
+		if text, err = gzip.NewReader(plain); err == io.EOF {
+			err = io.ErrUnexpectedEOF
+		}
 	case strings.HasPrefix(head, "BZh"):
 		s.Packed, text = "bzip2", bzip2.NewReader(plain)
 	case head == "\x28\xb5\x2f\xfd":
@@ -139,56 +141,6 @@ func (u *unpacked) Read(p []byte) (int, error) {
 		u.err = &damage{u.how, err}
 	}
 	return n, u.err
-}
-
-// gunzip undoes gzip, of one member or several. Zeros after the last one, which fill up blocks of tapes, are passed
-// over.
-func gunzip(from *bufio.Reader) (io.Reader, error) {
-	z, err := gzip.NewReader(from)
-	if err != nil {
-		return nil, early(err)
-	}
-	z.Multistream(false)
-	return &members{from, z}, nil
-}
-
-// early is what an end in the midst of data is.
-func early(err error) error {
-	if err == io.EOF {
-		return io.ErrUnexpectedEOF
-	}
-	return err
-}
-
-// members are those of a gzip file, whose last one gzip does not tell from bytes behind it.
-type members struct {
-	from *bufio.Reader
-	z    *gzip.Reader
-}
-
-var errBehind = errors.New("bytes follow them that are not gzip")
-
-func (m *members) Read(p []byte) (int, error) {
-	n, err := m.z.Read(p)
-	if err != io.EOF {
-		return n, err
-	}
-	switch head, err := m.from.Peek(2); {
-	case string(head) == "\x1f\x8b":
-		err = early(m.z.Reset(m.from))
-		m.z.Multistream(false)
-		return n, err
-	case err != nil && err != io.EOF:
-		return n, err
-	}
-	for {
-		switch b, err := m.from.ReadByte(); {
-		case err != nil: // the end
-			return n, err
-		case b != 0:
-			return n, errBehind
-		}
-	}
 }
 
 // signatures are the first bytes of files that are not text, and what to do about them.

@@ -94,16 +94,20 @@ func work[I, R any](ctx context.Context, todo []I, workers int, do func(context.
 	keep func(*R) error) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	queue := make(chan I)
 	all := crew.Crew{Failed: func() { stop(errWorker) }}
 	var mu sync.Mutex
 	observe()
+	next := func() (i I, ok bool) {
+		mu.Lock()
+		defer mu.Unlock()
+		if ok = len(todo) > 0 && ctx.Err() == nil; ok {
+			i, todo = todo[0], todo[1:]
+		}
+		return i, ok
+	}
 	for range min(workers, max(1, len(todo))) {
 		all.Go(func() {
-			for i := range queue {
-				if ctx.Err() != nil {
-					continue
-				}
+			for i, ok := next(); ok; i, ok = next() {
 				r, err := do(ctx, i)
 				mu.Lock()
 				if err == nil {
@@ -118,15 +122,6 @@ func work[I, R any](ctx context.Context, todo []I, workers int, do func(context.
 			}
 		})
 	}
-	for _, i := range todo {
-		select {
-		case queue <- i:
-			continue
-		case <-ctx.Done():
-		}
-		break
-	}
-	close(queue)
 	all.Wait()
 	if err := context.Cause(ctx); err != nil && !errors.Is(err, context.Canceled) &&
 		!errors.Is(err, context.DeadlineExceeded) {

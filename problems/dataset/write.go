@@ -6,15 +6,13 @@ import (
 	"io"
 	"slices"
 
-	"github.com/conetune/conetune/internal/libsvm"
 	"github.com/conetune/conetune/internal/textfile"
 	"github.com/conetune/conetune/table/split"
 )
 
 // WriteDir writes a split into a folder that input.ReadDir reads: train.csv.gz, val.csv.gz and, if there is one,
-// test.csv.gz, with 17 significant digits; sparse tables whose features are called x1, x2, .. and their target y have
-// the ending .svm.gz and the format of LIBSVM. The folder is made if needed; one that holds anything is an error. After
-// an error nothing is left of what was written.
+// test.csv.gz, with 17 significant digits. The folder is made if needed; one that holds anything is an error. After an
+// error nothing is left of what was written.
 func WriteDir(s *Split, dir string) error {
 	if err := s.Validate(); err != nil {
 		return err
@@ -22,7 +20,7 @@ func WriteDir(s *Split, dir string) error {
 	return writeTables(dir, []namedSet{{"train", s.Train}, {"val", s.Val}, {"test", s.Test}}, nil)
 }
 
-// WriteFoldsDir writes a cross-validation into a folder that ReadFoldsDir of package table/input reads: data.csv.gz,
+// WriteFoldsDir writes a cross-validation into a folder that Source.Dir of package table/input names: data.csv.gz,
 // folds.csv and, if there are test rows, test.csv.gz. For the folder see [WriteDir].
 func WriteFoldsDir(c *CrossValidation, dir string) error {
 	if err := c.Validate(); err != nil {
@@ -37,27 +35,17 @@ func writeTables(dir string, sets []namedSet, folds []split.Fold) error {
 		return fmt.Errorf("dataset: the feature \"y\" would be read back as the target instead of %q, give it another name",
 			d.Target)
 	}
-	return textfile.WriteDir(dir, func(write func(string, func(string) error) error) error {
-		for _, set := range sets {
-			if set.data == nil {
-				continue
-			}
-			name, encode := set.name+".csv.gz", set.data.encodeCSV
-			if sets[0].data.unnamed() && set.data.Sparse() {
-				name, encode = set.name+".svm.gz", set.data.encodeLIBSVM
-			}
-			err := write(name, func(path string) error { return textfile.Write(path, encode) })
-			if err != nil {
-				return err
-			}
+	var files []textfile.File
+	for _, set := range sets {
+		if set.data != nil {
+			files = append(files, textfile.File{Name: set.name + ".csv.gz", Encode: set.data.encodeCSV})
 		}
-		if folds == nil {
-			return nil
-		}
-		return write("folds.csv", func(path string) error {
-			return textfile.Write(path, func(w io.Writer) error { return encodeFolds(w, folds) })
-		})
-	})
+	}
+	if folds != nil {
+		encode := func(w io.Writer) error { return encodeFolds(w, folds) }
+		files = append(files, textfile.File{Name: "folds.csv", Encode: encode})
+	}
+	return textfile.WriteDir(dir, files)
 }
 
 // encodeCSV writes the table with all its zeros, the target first.
@@ -69,17 +57,6 @@ func (d *Data) encodeCSV(w io.Writer) error {
 		d.Fill(row[1:], i)
 		return row
 	})
-}
-
-// encodeLIBSVM writes the nonzeros of a sparse table.
-func (d *Data) encodeLIBSVM(w io.Writer) error {
-	_, p := d.Dims()
-	return libsvm.Encode(w, libsvm.Rows{Labels: d.Y, Features: p, Row: d.Row})
-}
-
-// unnamed says that a file without names gives back those of the table.
-func (d *Data) unnamed() bool {
-	return d.Target == "y" && slices.Equal(d.Features, libsvm.Names(len(d.Features)))
 }
 
 // encodeFolds writes the table of folds: fold by fold, the rows for training first.

@@ -17,31 +17,17 @@ func WriteDir(d *Data, dir string) error {
 	if err := d.Validate(); err != nil {
 		return err
 	}
-	return textfile.WriteDir(dir, func(write func(string, func(string) error) error) error {
-		text := func(name string, encode func(io.Writer) error) error {
-			return write(name, func(path string) error { return textfile.Write(path, encode) })
-		}
-		for _, side := range d.sides() {
-			f := side.Features
-			if f.X == nil {
-				continue
-			}
+	var files []textfile.File
+	for _, side := range d.sides() {
+		if f := side.Features; f.X != nil {
 			n, _ := f.X.Dims()
-			if err := text(side.name+"_features.csv", func(w io.Writer) error {
-				return textfile.EncodeCSV(w, f.Names, n,
-					f.X.RawRowView)
-			}); err != nil {
-				return err
-			}
-			if err := text(side.name+"_groups.csv", func(w io.Writer) error {
-				return groups.Encode(w, f.Groups,
-					f.Names)
-			}); err != nil {
-				return err
-			}
+			features := func(w io.Writer) error { return textfile.EncodeCSV(w, f.Names, n, f.X.RawRowView) }
+			members := func(w io.Writer) error { return groups.Encode(w, f.Groups, f.Names) }
+			files = append(files, textfile.File{Name: side.name + "_features.csv", Encode: features},
+				textfile.File{Name: side.name + "_groups.csv", Encode: members})
 		}
-		return text("observations.csv", d.writeEntries)
-	})
+	}
+	return textfile.WriteDir(dir, append(files, textfile.File{Name: "observations.csv", Encode: d.writeEntries}))
 }
 
 func (d *Data) writeEntries(w io.Writer) error {

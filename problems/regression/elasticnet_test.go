@@ -210,3 +210,9 @@ func TestUnitsOfTheData(t *testing.T) {
 		require.InEpsilon(t, 1e4*a.Evaluate(x.Refit).Validation, b.Evaluate(y.Refit).Validation, 1e-4)
 	}
 }
+
+func smallGroups(t testing.TB) (*dataset.Split, *groups.Groups) {
+	s := must.Of(input.ReadDir("testdata/sgl/small"))(t)
+	g := must.Of(groups.ReadDir("testdata/sgl/small", s.Train.Features, false))(t)
+	return s, g
+}

@@ -1,7 +1,6 @@
 package regression_test
 
 import (
-	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -47,17 +46,6 @@ func TestHuberRobust(t *testing.T) {
 	other := modeltest.Solve(t, e, e.DefaultSettings())
 	require.Less(t, square(m.Fit(res.Refit).Coefficients), 0.2) // 0.125 is the noise
 	require.Greater(t, square(e.Fit(other.Refit).Coefficients), 1.0)
-	// The error is the mean loss, on targets that no model predicts: far off, they count with the threshold.
-	b := m.Fit(res.Refit).Coefficients
-	sum := 0.0
-	for _, r := range modeltest.Residuals(s.Val, b) {
-		if math.Abs(r) > 1 {
-			sum += math.Abs(r) - 0.5
-		} else {
-			sum += r * r / 2
-		}
-	}
-	require.InEpsilon(t, sum/40, m.Evaluate(res.Refit).Validation, 1e-9)
 }
 
 // The threshold is half the spread of the targets times 1.345: medians of 1 and of deviations 0 1 1 1 2 3 399.

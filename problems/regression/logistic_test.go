@@ -11,76 +11,12 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/backends"
-	"github.com/conetune/conetune/dca"
-	"github.com/conetune/conetune/internal/modeltest"
 	"github.com/conetune/conetune/internal/must"
-	"github.com/conetune/conetune/outcome"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/regression"
 	"github.com/conetune/conetune/tune"
 )
-
-// split are rows whose label is 7 with probability 1/(1 + exp(-a'b)), and 2 otherwise.
-func labelledSplit(seed uint64, train int, b []float64) *dataset.Split {
-	s := modeltest.Split(seed, train, 60, 400, b, 0)
-	rng := rand.New(rand.NewPCG(seed, 5))
-	for _, d := range []*dataset.Data{s.Train, s.Val, s.Test} {
-		for i, f := range d.Y {
-			d.Y[i] = 2
-			if rng.Float64() < 1/(1+math.Exp(-f)) {
-				d.Y[i] = 7
-			}
-		}
-	}
-	return s
-}
-
-var logisticTruth = []float64{2, -1.5, 0, 0, 1, 0, 0, 0}
-
-func signOf(y float64) float64 { return math.Copysign(1, y-5) }
-
-// meanLoss is the loss by its definition.
-func meanLogistic(d *dataset.Data, b []float64, b0 float64) (sum float64) {
-	for i, y := range d.Y {
-		f := b0 + floats.Dot(b, d.Dense().RawRowView(i))
-		sum += math.Log(1+math.Exp(-signOf(y)*f)) / float64(len(d.Y))
-	}
-	return sum
-}
-
-// The selected model is a good classifier, whose errors are mean losses, in the user's labels and units.
-func TestLogisticSelection(t *testing.T) {
-	s := labelledSplit(2, 100, logisticTruth)
-	for _, d := range []*dataset.Data{s.Train, s.Val, s.Test} {
-		n, _ := d.Dims()
-		for i := range n {
-			d.Dense().Set(i, 1, 100*d.X.At(i, 1)-40)
-		}
-	}
-	m := must.Of(regression.Logistic(s, options{Intercept: true, Standardize: true}))(t)
-	for _, set := range []dca.Settings{m.PaperSettings(), m.DefaultSettings()} {
-		res := modeltest.Solve(t, m, set)
-		require.Equal(t, outcome.Converged, res.Status, res.Message)
-		f := m.Fit(res.Refit)
-		require.Equal(t, []float64{2, 7}, f.Labels)
-		wrong, best := 0.0, 0.0
-		for i, y := range s.Test.Y {
-			row := s.Test.Dense().RawRowView(i)
-			if f.Label(f.Value(row)) != y {
-				wrong++
-			}
-			if value := 2*row[0] - 0.015*(row[1]+40) + row[4]; (value > 0) != (y == 7) {
-				best++
-			}
-		}
-		require.Less(t, wrong, best+20) // of 400, beside the true coefficients
-		e := m.Evaluate(res.Refit)
-		require.InEpsilon(t, meanLogistic(s.Val, f.Coefficients, f.Intercept), e.Validation, 1e-9)
-		require.InEpsilon(t, meanLogistic(s.Test, f.Coefficients, f.Intercept), *e.Test, 1e-9)
-		require.Less(t, *e.Test, 0.6) // log 2 = 0.69 without features
-	}
-}
 
 // Where the rows of each fold tell the labels apart, the selected weights are small, but not below eight decades of the
 // largest of interest, |X'y|_max / (2n), rows that the model has not seen have small errors, and smaller ones than with

@@ -3,10 +3,12 @@ package regression_test
 import (
 	"context"
 	"math"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/conetune/conetune/internal/modeltest"
 	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/problems"
@@ -138,3 +140,38 @@ func compressed(d dataset.Division) dataset.Division {
 	cv := d.(*dataset.CrossValidation)
 	return &dataset.CrossValidation{Data: cv.Data.Compress(), Folds: cv.Folds, Test: cv.Test.Compress()}
 }
+
+// labelledSplit are rows whose label is 7 with probability 1/(1 + exp(-a'b)), and 2 otherwise.
+func labelledSplit(seed uint64, train int, b []float64) *dataset.Split {
+	s := modeltest.Split(seed, train, 60, 400, b, 0)
+	rng := rand.New(rand.NewPCG(seed, 5))
+	for _, d := range []*dataset.Data{s.Train, s.Val, s.Test} {
+		for i, f := range d.Y {
+			d.Y[i] = 2
+			if rng.Float64() < 1/(1+math.Exp(-f)) {
+				d.Y[i] = 7
+			}
+		}
+	}
+	return s
+}
+
+// countedSplit are rows of counts with the means exp(0.5 + a'b).
+func countedSplit(seed uint64, train int, b []float64) *dataset.Split {
+	s := modeltest.Split(seed, train, 60, 400, b, 0)
+	rng := rand.New(rand.NewPCG(seed, 5))
+	for _, d := range []*dataset.Data{s.Train, s.Val, s.Test} {
+		for i, f := range d.Y {
+			d.Y[i] = -1
+			for left := math.Exp(0.5 + f); left >= 0; left += math.Log(rng.Float64()) { // the waiting times of a Poisson process
+				d.Y[i]++
+			}
+		}
+	}
+	return s
+}
+
+var (
+	logisticTruth = []float64{2, -1.5, 0, 0, 1, 0, 0, 0}
+	poissonTruth  = []float64{0.6, -0.5, 0, 0, 0.3, 0, 0, 0}
+)

@@ -160,7 +160,11 @@ func (s *Source) fold(r *Rows, t *divisible) error {
 		}
 		rows, held = parts[0], parts[1]
 	}
-	folded, l, err := s.foldRows(r, t, rows, held)
+	l, err := t.learn(rows)
+	if err != nil {
+		return err
+	}
+	folded, err := s.foldRows(r, l, t.by(rows), rows, held)
 	if err != nil {
 		return err
 	}
@@ -177,32 +181,40 @@ func (s *Source) fold(r *Rows, t *divisible) error {
 	r.note(t.name, unseen)
 	r.Outer = &Outer{Data: r.CV.Data, by: t.by(rows)}
 	r.Outer.Without = func(train, held []int) (*Rows, error) {
-		out, _, err := s.foldRows(r, t, pick(rows, train), pick(rows, held))
-		return out, err
+		train = pick(rows, train)
+		l, err := t.learn(train)
+		if err != nil {
+			return nil, err
+		}
+		return s.foldRows(r, l, t.by(train), train, pick(rows, held))
+	}
+	r.Outer.drawn = func(drawn []int) (*Rows, error) {
+		rows := pick(rows, drawn)
+		by := t.by(rows)
+		if by.group == nil {
+			by.group = drawn // copies of a row
+		}
+		return s.foldRows(r, l, by, rows, nil)
 	}
 	return nil
 }
 
-// foldRows are rows of a table, read through what they teach and split into folds, with held rows for the test unless
+// foldRows are rows of a table, read through what was learned and split into folds, with held rows for the test unless
 // these are nil.
-func (s *Source) foldRows(r *Rows, t *divisible, rows, held []int) (*Rows, *learned, error) {
-	l, err := t.learn(rows)
-	if err != nil {
-		return nil, nil, err
-	}
+func (s *Source) foldRows(r *Rows, l *learned, by divided, rows, held []int) (_ *Rows, err error) {
 	out := &Rows{Division: r.Division, Encoder: l.encoder, Split: &dataset.Split{}}
 	out.Split.Train = l.of(rows)
 	if held != nil {
 		out.Split.Test = l.of(held)
 	}
 	out.CV = &dataset.CrossValidation{Data: out.Split.Train, Test: out.Split.Test}
-	if out.CV.Folds, out.Repeats, err = s.splitFolds(out.CV.Data, t.by(rows)); err != nil {
-		return nil, nil, err
+	if out.CV.Folds, out.Repeats, err = s.splitFolds(out.CV.Data, by); err != nil {
+		return nil, err
 	}
 	if l.reading != nil {
 		out.CV.Gaps = l.reading.Gaps(rows, out.CV.Folds)
 	}
-	return out, l, nil
+	return out, nil
 }
 
 // setApart divides the rows of a table by a rule.

@@ -204,7 +204,7 @@ func (s *Source) openNumbers(r *Rows, path string) (*divisible, error) {
 		r.Division = division.Division
 		tell("columns", "rows of the same qid: stay together in folds and in Source.Split")
 	}
-	rows := indices.Range(0, len(d.Y))
+	all := indices.Range(0, len(d.Y))
 	by := func(rows []int) divided {
 		by := division
 		if by.group != nil {
@@ -214,7 +214,7 @@ func (s *Source) openNumbers(r *Rows, path string) (*divisible, error) {
 	}
 	numbers := &learned{
 		of: func(rows []int) *dataset.Data {
-			if len(rows) == len(d.Y) {
+			if slices.Equal(rows, all) {
 				return d
 			}
 			return d.Rows(rows)
@@ -226,5 +226,5 @@ func (s *Source) openNumbers(r *Rows, path string) (*divisible, error) {
 			return n.all[2], nil
 		},
 	}
-	return &divisible{name, rows, by, func([]int) (*learned, error) { return numbers, nil }}, nil
+	return &divisible{name, all, by, func([]int) (*learned, error) { return numbers, nil }}, nil
 }

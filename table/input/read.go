@@ -55,17 +55,16 @@ func ReadColumns(path string, features []string, targets ...string) (*dataset.Da
 // column y or the first and numbers in all columns, or in the format of LIBSVM as .svm or .svm.gz. The test file may be
 // missing. [dataset.WriteDir] writes such folders.
 func ReadDir(dir string) (*dataset.Split, error) {
-	r, err := readDir(dir, false)
+	s, r := &Source{Dir: dir}, &Rows{}
+	defer s.Close()
+	err := s.readDir(r, false)
 	return r.Split, err
 }
 
-// readDir reads a folder, with folds or without.
-func readDir(dir string, folds bool) (*Rows, error) {
-	s, r := &Source{Dir: dir}, &Rows{}
-	defer s.Close()
-	return r, s.readDir(r, folds)
-}
-
+// readDir reads a folder without folds, or with them: the table data, the table folds with the columns fold, row and
+// role, and perhaps the table test, each as .csv or .csv.gz, the tables data and test also as .svm or .svm.gz. Folds
+// count from 0, and so do rows, in data; a role is train or val. The target is the column y or the first.
+// [dataset.WriteFoldsDir] writes such folders.
 func (s *Source) readDir(r *Rows, folds bool) error {
 	names := []string{"train", "val", "test"}
 	if folds {
@@ -92,19 +91,10 @@ func (s *Source) readDir(r *Rows, folds bool) error {
 	return err
 }
 
-// HasFolds says whether a folder has a table of folds, so that [ReadFoldsDir] is for it and not [ReadDir].
-func HasFolds(dir string) bool {
+// hasFolds says whether a folder has a table of folds.
+func hasFolds(dir string) bool {
 	path, err := oneOf(dir, "folds", ".csv", ".csv.gz")
 	return err != nil || path != ""
-}
-
-// ReadFoldsDir reads a cross-validation from a folder: the table data, the table folds with the columns fold, row and
-// role, and perhaps the table test, each as .csv or .csv.gz, the tables data and test also as .svm or .svm.gz. Folds
-// count from 0, and so do rows, in data; a role is train or val. The target is the column y or the first.
-// [dataset.WriteFoldsDir] writes such folders.
-func ReadFoldsDir(dir string) (*dataset.CrossValidation, error) {
-	r, err := readDir(dir, true)
-	return r.CV, err
 }
 
 // endings are those of the files of a folder.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/table"
+	"github.com/conetune/conetune/table/split"
 )
 
 // Stream is the name of standard input.
@@ -83,7 +84,25 @@ type Outer struct {
 	Data *dataset.Data
 	// Without are some of the rows in folds, with others for the test.
 	Without func(train, held []int) (*Rows, error)
+	drawn   func(rows []int) (*Rows, error)
 	by      divided
+}
+
+// Draw draws as many rows as there are with replacement, or where they are divided by groups as many groups, by the seed
+// and the number of the sample alone, see [split.Draw]. They are read through what all rows teach, so that samples have
+// the same features, and are split into folds anew, in which the copies of a row stay together: no model is validated by
+// rows that it was trained on. Rows in the order of time are refused, as they are not independent of each other.
+func (o *Outer) Draw(seed uint64, sample int) (*Rows, error) {
+	if o.Timed() {
+		return nil, fmt.Errorf("rows in the order of the column %q depend on those before, and can not be drawn one by one",
+			o.by.Time)
+	}
+	n, _ := o.Data.Dims()
+	rows, err := o.drawn(split.Draw(n, o.by.group, seed, sample))
+	if err == nil {
+		err = rows.CV.Validate()
+	}
+	return rows, err
 }
 
 // Grouped and Timed say that the rows are divided by groups or by time.
@@ -150,7 +169,7 @@ func (s *Source) Files() []string {
 
 // CrossValidates says whether a model is chosen by folds.
 func (s *Source) CrossValidates() bool {
-	if s.Always || s.Folds != 0 || s.Each || s.Dir != "" && HasFolds(s.Dir) {
+	if s.Always || s.Folds != 0 || s.Each || s.Dir != "" && hasFolds(s.Dir) {
 		return true
 	}
 	all := s.Split == "" || s.Split == SplitAll || s.Wanted.Division.Fold != ""

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// GroupParts splits the groups of rows, where group has a number for each row, into t parts of about equal numbers of
+// groupParts splits the groups of rows, where group has a number for each row, into t parts of about equal numbers of
 // rows: the largest group first, always to the part with the fewest rows. Which of several such groups and parts comes
 // first is drawn by the seed. The parts are ordered by their first rows.
 //
@@ -14,7 +14,7 @@ import (
 // allow: a group goes to the part where it adds least to the sum over classes and parts of the squares of the shares
 // that a part has of a class, of several the one with the fewest rows. Either way two parts differ by at most the rows
 // of the largest group: a part that would get ahead by more is passed over.
-func GroupParts(group []int, t int, seed uint64, classes []int) ([][]int, error) {
+func groupParts(group []int, t int, seed uint64, classes []int) ([][]int, error) {
 	if groups := len(PartsOf(group)); t < 2 || t > groups {
 		return nil, fmt.Errorf("split: %d folds of %d groups, expected 2 to %d", t, groups, groups)
 	}
@@ -116,7 +116,7 @@ func total(list []int) (sum int) {
 	return sum
 }
 
-// GroupFolds are the folds of so many repeats, one after the other, see [GroupParts]. Where the groups leave chance no
+// GroupFolds are the folds of so many repeats, one after the other, see [groupParts]. Where the groups leave chance no
 // choice, as all are of different sizes, repeats are the same. classes may be nil.
 func GroupFolds(group []int, t, repeats int, seed uint64, classes []int) ([]Fold, error) {
 	if err := checkRepeats(repeats); err != nil {
@@ -124,7 +124,7 @@ func GroupFolds(group []int, t, repeats int, seed uint64, classes []int) ([]Fold
 	}
 	var folds []Fold
 	for k := range repeats {
-		parts, err := GroupParts(group, t, repeatSeed(seed, k), classes)
+		parts, err := groupParts(group, t, repeatSeed(seed, k), classes)
 		if err != nil {
 			return nil, err
 		}

@@ -21,13 +21,13 @@ func TestPartsOf(t *testing.T) {
 func TestGroupPartsByHand(t *testing.T) {
 	group := []int{5, 5, 5, 5, 8, 8, 8, 1, 1, 0}
 	for seed := range uint64(4) {
-		parts := must.Of(GroupParts(group, 2, seed, nil))(t)
+		parts := must.Of(groupParts(group, 2, seed, nil))(t)
 		require.Equal(t, [][]int{{0, 1, 2, 3, 9}, {4, 5, 6, 7, 8}}, parts)
 		parts, err := ByGroup(group, "0.5/0.3/rest", seed) // 5, 3 and 2 rows: 4 | 3 | 2, and the last row where one is lacking
 		require.NoError(t, err)
 		require.Equal(t, [][]int{{0, 1, 2, 3, 9}, {4, 5, 6}, {7, 8}}, parts)
 	}
-	_, err := GroupParts(group, 5, 1, nil)
+	_, err := groupParts(group, 5, 1, nil)
 	require.ErrorContains(t, err, "5 folds of 4 groups")
 	_, err = ByGroup([]int{1, 1, 1, 2, 2}, "0.4/0.4/rest", 1)
 	require.ErrorContains(t, err, "leaves a set empty, with 2 groups")
@@ -149,7 +149,7 @@ func TestDesignsKeepTheirPromises(t *testing.T) {
 // Classes do not make one fold larger than another by more than the largest group: here the class of the last row is
 // nearly all in one fold.
 func TestStratifiedGroupsStayAsLarge(t *testing.T) {
-	parts := must.Of(GroupParts([]int{1, 0, 0, 1, 2, 2, 3}, 2, 0, []int{0, 1, 1, 0, 0, 2, 0}))(t)
+	parts := must.Of(groupParts([]int{1, 0, 0, 1, 2, 2, 3}, 2, 0, []int{0, 1, 1, 0, 0, 2, 0}))(t)
 	require.Len(t, parts, 2)
 	require.LessOrEqual(t, max(len(parts[0]), len(parts[1])), 4)
 }
@@ -176,7 +176,7 @@ func TestStratifiedGroups(t *testing.T) {
 			}
 		}
 		for seed := range uint64(20) {
-			parts := must.Of(GroupParts(group, c.folds, seed, class))(t)
+			parts := must.Of(groupParts(group, c.folds, seed, class))(t)
 			for _, part := range parts {
 				ones := 0
 				for _, i := range part {
@@ -187,7 +187,7 @@ func TestStratifiedGroups(t *testing.T) {
 			}
 		}
 	}
-	_, err := GroupParts(group, 4, 1, class[1:])
+	_, err := groupParts(group, 4, 1, class[1:])
 	require.ErrorContains(t, err, "119 classes for 120 rows")
 }
 

@@ -50,6 +50,8 @@ func (c *compiler) constraint(con *Constraint) {
 		// s = b - a = 0, so that the derivative in the right side b is -z.
 		g := c.emit(backends.ZeroCone, con.F.Aff.Neg())
 		c.refer(to, g, 0, con.N, 1)
+	case con.Cone != nil:
+		c.refer(to, c.emit(con.Cone.Kind, con.F.Aff).shaped(*con.Cone), 0, con.N, 1)
 	case con.Sides != nil:
 		// f <= t <= a_i
 		t := c.auxiliary("a bound", 1).Expr()
@@ -146,6 +148,8 @@ func (c *compiler) expand(t AtomTerm, g affine.Expr, to sink) {
 		c.expandLogistic(t, h, to)
 	case LogSumExpAtom:
 		c.expandLogSumExps(t, h, to)
+	case GraphAtom:
+		c.expandGraph(t, h, to)
 	case ExpAtom: // exp(a) <= h/scale
 		a := t.argument()
 		for k := range t.count() {

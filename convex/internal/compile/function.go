@@ -46,6 +46,7 @@ const (
 	LogisticAtom                  // vector, log(1 + exp(a_i))
 	ExpAtom                       // vector, exp(a_i)
 	LogSumExpAtom                 // vector, the logarithm of the sum of exp(a_i) over each group
+	GraphAtom                     // what Graph says
 )
 
 // Atom is a vector-valued convex function of an affine argument, or the maximum of a Function. Identity of the pointer
@@ -58,6 +59,7 @@ type Atom struct {
 	Rows   int      // nuclearAtom; the matrix has n(arg)/rows columns
 	Of     Function // maxAtom
 	Delta  float64  // huberAtom
+	Graph  *Graph   // graphAtom
 }
 
 // names of the atoms in messages.
@@ -69,6 +71,9 @@ var names = [...]string{SquaresAtom: "SumSquares", AbsAtom: "Abs", PosAtom: "Pos
 func (a *Atom) String() string {
 	if a.Kind == MaxAtom {
 		return "Max of " + a.Of.String()
+	}
+	if a.Kind == GraphAtom {
+		return a.Graph.Name + " of " + a.Arg.String()
 	}
 	return names[a.Kind] + " of " + a.Arg.String()
 }
@@ -279,6 +284,8 @@ func (a *Atom) eval(of func(*affine.Variable) []float64) []float64 {
 		return logSums(x, a.Groups)
 	case NuclearAtom:
 		return []float64{nuclearNorm(x, a.Rows)}
+	case GraphAtom:
+		return a.Graph.Value(x)
 	case NormsAtom:
 		if a.Groups == nil {
 			return []float64{floats.Norm(x, 2)}

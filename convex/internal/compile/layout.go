@@ -64,7 +64,8 @@ func orthant(k backends.ConeKind) bool {
 
 // Cone returns the cone of the group with the given number of rows left.
 func (g *Group) Cone(rows int) backends.Cone {
-	c := backends.Cone{Kind: g.Kind, Dim: rows}
+	c := g.shape
+	c.Kind, c.Dim = g.Kind, rows
 	if g.Kind == backends.NuclearNormCone { // rows of X are columns of the cone's matrix
 		c.Rows, c.Cols = (rows-1)/g.rows, g.rows
 	}

@@ -51,7 +51,7 @@ func (p *Program) auxiliary(name string, n int) *affine.Variable {
 
 // Copied is the group with nothing changed.
 func (g *Group) Copied() *Group {
-	return &Group{Kind: g.Kind, Expr: g.Expr, rows: g.rows, From: g}
+	return &Group{Kind: g.Kind, Expr: g.Expr, rows: g.rows, shape: g.shape, From: g}
 }
 
 // Lift returns the program with semidefinite matrices in the place of nuclear

@@ -32,10 +32,11 @@ type Program struct {
 	Curves    []Curve
 }
 
-// Constraint is f <= 0, or f = 0 for f affine, entry by entry.
+// Constraint is f <= 0, or f = 0 or in a cone for f affine.
 type Constraint struct {
 	N     int
 	Equal bool
+	Cone  *backends.Cone
 	F     Function
 	// Sides is set when one convex expression has several right sides: f has length 1, and the right sides are here.
 	Sides *affine.Expr
@@ -46,8 +47,9 @@ type Group struct {
 	Kind  backends.ConeKind
 	Expr  affine.Expr
 	Index int
-	// rows is the number of rows of the matrix of a nuclear norm.
-	rows int
+	// rows is the number of rows of the matrix of a nuclear norm, and shape has what else there is to say of a cone.
+	rows  int
+	shape backends.Cone
 	// From is, in a program derived from another one, the group of that program which this one, or its first row, stands
 	// for.
 	From *Group

@@ -5,7 +5,7 @@ package program
 import (
 	"bytes"
 	"math"
-	"strings"
+	"strconv"
 
 	"github.com/conetune/conetune/internal/textfile"
 )
@@ -30,32 +30,12 @@ func Number(text []byte) (value float64, reason string) {
 // IsInfinity says whether the text is one of the words inf and infinity, with or without a sign, in any case, and which
 // sign.
 func IsInfinity(text []byte) (sign float64, ok bool) {
-	if len(text) > len("-infinity") {
-		return 0, false
-	}
-	switch strings.ToLower(string(text)) {
-	case "inf", "+inf", "infinity", "+infinity":
-		return 1, true
-	case "-inf", "-infinity":
-		return -1, true
-	}
-	return 0, false
+	v, err := strconv.ParseFloat(string(text), 64)
+	return math.Copysign(1, v), err == nil && math.IsInf(v, 0)
 }
 
-// Int reads a whole number from -MaxInt32 to MaxInt32.
+// Int reads a whole number of 32 bits.
 func Int(text []byte) (value int, ok bool) {
-	digits := text
-	if len(text) > 0 && (text[0] == '-' || text[0] == '+') {
-		digits = text[1:]
-	}
-	for _, c := range digits {
-		if c -= '0'; c > 9 || value > (math.MaxInt32-int(c))/10 {
-			return 0, false
-		}
-		value = 10*value + int(c)
-	}
-	if len(digits) > 0 && text[0] == '-' {
-		value = -value
-	}
-	return value, len(digits) > 0
+	n, err := strconv.ParseInt(string(text), 10, 32)
+	return int(n), err == nil
 }

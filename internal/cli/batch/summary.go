@@ -27,50 +27,59 @@ const mostLambda = 12
 // WriteSummary writes a line for each record: settings, status, errors, measures with their standard errors, and the
 // chosen weights if they are few.
 func WriteSummary(dir string, records []Record) error {
+	type column struct {
+		name string
+		of   func(*Record) string
+	}
+	job := column{columnJob, func(r *Record) string { return r.Job }}
+	summary := []column{job}
 	settings, measures, lambda := columnsOf(records)
-	head := slices.Concat([]string{columnJob}, settings, []string{"status", "chosen_method", "validation_error",
-		"test_error", "measured_on"})
+	for _, name := range settings {
+		summary = append(summary, column{name, func(r *Record) string { return r.Settings[name] }})
+	}
+	summary = append(summary, column{"status", func(r *Record) string { return r.Status }},
+		column{"chosen_method", func(r *Record) string { return r.Method }},
+		column{"validation_error", func(r *Record) string { return exact(r.Validation) }},
+		column{"test_error", func(r *Record) string { return exact(r.Test) }},
+		column{"measured_on", func(r *Record) string { return r.MetricsOn }})
 	for _, name := range measures {
-		head = append(head, name, name+"_standard_error")
+		summary = append(summary, column{name, func(r *Record) string { return exact(r.Metrics[name].Value) }},
+			column{name + "_standard_error", func(r *Record) string { return exact(r.Metrics[name].StandardError) }})
 	}
-	head = append(head, "features_used")
-	head = append(head, lambda...)
-	head = append(head, "message")
-	summary := [][]string{head}
-	times := [][]string{{columnJob, "seconds", "cpu_seconds"}}
-	for k := range records {
-		r := &records[k]
-		cells := []string{r.Job}
-		for _, name := range settings {
-			cells = append(cells, r.Settings[name])
-		}
-		cells = append(cells, r.Status, r.Method, exact(r.Validation), exact(r.Test), r.MetricsOn)
-		for _, name := range measures {
-			m := r.Metrics[name]
-			cells = append(cells, exact(m.Value), exact(m.StandardError))
-		}
-		used := ""
-		if r.Features != nil {
-			used = strconv.Itoa(*r.Features)
-		}
-		cells = append(cells, used)
-		for _, name := range lambda {
-			cell := ""
+	summary = append(summary, column{"features_used", func(r *Record) string { return r.used("") }})
+	for _, name := range lambda {
+		summary = append(summary, column{name, func(r *Record) string {
 			if v, ok := r.Hyperparameters[name]; ok {
-				cell = exact(&v)
+				return exact(&v)
 			}
-			cells = append(cells, cell)
-		}
-		summary = append(summary, append(cells, r.Message))
-		times = append(times, []string{r.Job, exact(&r.Seconds), exact(&r.CPU)})
+			return ""
+		}})
 	}
-	for name, lines := range map[string][][]string{SummaryFile: summary, TimesFile: times} {
+	summary = append(summary, column{"message", func(r *Record) string { return r.Message }})
+	times := []column{job, {"seconds", func(r *Record) string { return exact(&r.Seconds) }},
+		{"cpu_seconds", func(r *Record) string { return exact(&r.CPU) }}}
+	for name, columns := range map[string][]column{SummaryFile: summary, TimesFile: times} {
+		lines := make([][]string, 1+len(records))
+		for _, c := range columns {
+			lines[0] = append(lines[0], c.name)
+			for k := range records {
+				lines[1+k] = append(lines[1+k], c.of(&records[k]))
+			}
+		}
 		err := atomicfile.Write(filepath.Join(dir, name), func(w io.Writer) error { return csv.NewWriter(w).WriteAll(lines) })
 		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// used is how many features have coefficients, or what stands for an unknown number.
+func (r *Record) used(unknown string) string {
+	if r.Features == nil {
+		return unknown
+	}
+	return strconv.Itoa(*r.Features)
 }
 
 // columnsOf are the names of flags, measures and hyperparameters in records, each kind in order; no hyperparameters
@@ -127,11 +136,7 @@ func Describe(o *Outcome) string {
 	}
 	for k := range o.Records[:min(len(o.Records), mostLines)] {
 		r := &o.Records[k]
-		used := "-"
-		if r.Features != nil {
-			used = strconv.Itoa(*r.Features)
-		}
-		t.AddTexts(r.Job, r.Settings[columnModel], r.Status, short(r.Validation), short(r.Test), r.measure(), used)
+		t.AddTexts(r.Job, r.Settings[columnModel], r.Status, short(r.Validation), short(r.Test), r.measure(), r.used("-"))
 	}
 	var b strings.Builder
 	b.WriteString(t.String())

@@ -75,6 +75,8 @@ type predictions struct {
 	// Targets are the names of several targets, and Lines the predictions of all for each row.
 	Targets []string    `json:"targets,omitempty"`
 	Lines   [][]float64 `json:"predictions_of_targets,omitempty"`
+	// Bounds between which the targets are, with --interval.
+	intervals
 
 	unit   string
 	times  bool     // the model is of times
@@ -90,6 +92,7 @@ type predictionForm struct {
 	prob, labels bool
 	threshold    *float64  // in the place of the model's; nil for that
 	times        []float64 // at which survival is written
+	interval     float64   // the level; 0 for none
 	id           string    // a column; empty for none
 	file         bool      // a CSV table is asked for, with a header and all probabilities by the names of their labels
 	json         bool
@@ -162,6 +165,9 @@ func Command(a *cli.App) *cobra.Command {
 			if form.times, err = cli.NumbersOf("survival", "time", times, "positive numbers", positive); err != nil {
 				return err
 			}
+			if cmd.Flags().Changed("interval") && !(form.interval > 0 && form.interval < 1) {
+				return cli.BadInputf("--interval is %v, expected a share of rows between 0 and 1, such as 0.9", form.interval)
+			}
 			form.file = strings.HasSuffix(out, ".csv") && !asJSON
 			if form.json = asJSON; cmd.Flags().Changed("threshold") {
 				if form.threshold = &threshold; math.IsNaN(threshold) || math.IsInf(threshold, 0) {
@@ -186,6 +192,8 @@ func Command(a *cli.App) *cobra.Command {
 		"for svm the value, is above `T` (default: that of --decide, or the label of even odds)")
 	fs.StringVar(&times, "survival", "", "write the probabilities that the event comes after each of the times "+
 		"`T1,T2,..` in the place of the logarithm of the hazard, for cox")
+	fs.Float64Var(&form.interval, "interval", 0, "write behind a prediction the bounds between which a share `Q` of "+
+		"targets is to be, such as 0.9, for models of numbers")
 	fs.StringVar(&form.id, "id", "",
 		"write a CSV table with the cells of this `COLUMN` as id, the target where it is there, and the prediction")
 	fs.StringVar(&out, "out", "", "write the predictions to `FILE` instead of standard output; "+
@@ -246,6 +254,10 @@ func predictFile(a *cli.App, modelPath string, data tableToPredict) (*prediction
 	if data.form.threshold != nil {
 		m.Threshold = data.form.threshold
 	}
+	bounds, err := newIntervals(m, data.form.interval)
+	if err != nil {
+		return nil, err
+	}
 	if data.form.file && data.form.times == nil && m.Labels != nil && m.Loss.Kind != model.Hinge {
 		data.form.prob = true
 	}
@@ -256,7 +268,7 @@ func predictFile(a *cli.App, modelPath string, data tableToPredict) (*prediction
 		return nil, cli.BadInputf("--data FILE is missing")
 	}
 	defer data.in.Close()
-	if !data.in.IsLIBSVM(data.path) {
+	if bounds.of == nil && !data.in.IsLIBSVM(data.path) {
 		m = m.Needed()
 	}
 	var p *predictions
@@ -266,6 +278,7 @@ func predictFile(a *cli.App, modelPath string, data tableToPredict) (*prediction
 			p.text.close()
 		}
 		p, score = newPredictions(m, data.form), m.NewScore()
+		p.intervals = bounds
 	}
 	findings, err := data.read(m, begin, func(rows *rowsToPredict) error { return p.add(m, data.path, rows, score) })
 	if err != nil {
@@ -402,7 +415,8 @@ func (p *predictions) predictRow(m *model.Model, block *dataset.Data, k int, off
 	if len(actual) > 0 {
 		score.AddWeighted(value, actual[0], weight)
 	}
-	return []float64{v}, more, nil
+	more, err = p.intervals.row(more, block, k, offset)
+	return []float64{v}, more, err
 }
 
 // keep adds a row to the lists of JSON.
@@ -417,7 +431,7 @@ func (p *predictions) keep(values, more []float64, id string) {
 		numbers, _ := p.Predictions.([]float64)
 		p.Predictions = append(numbers, values[0])
 	}
-	switch {
+	switch more = p.intervals.keep(more); {
 	case p.form.times != nil:
 		p.Survival = append(p.Survival, more)
 	case p.Labels != nil:

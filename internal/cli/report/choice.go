@@ -34,15 +34,23 @@ var mixing = []string{"elastic-net", "bounded-elastic-net", "huber", "quantile",
 // parametrised are lambda and l1_ratio of a result, in this parametrisation of glmnet and scikit-learn; ok is false for
 // models that have none.
 func parametrised(r *tune.Result) (lambda, l1 float64, ok bool) {
-	switch {
-	case r.Refit == nil || len(r.Lambda) == 0:
+	if r.Refit == nil {
 		return 0, 0, false
-	case r.Model == "lasso":
-		return r.Lambda[0], 1, true
-	case r.Model == "ridge":
-		return r.Lambda[0], 0, true
-	case len(r.Lambda) == 2:
-		return Mixed(r.Model, r.Lambda[0], r.Lambda[1])
+	}
+	return parametrisedBy(r.Model, r.Lambda)
+}
+
+// parametrisedBy is that of the weights of a model.
+func parametrisedBy(model string, weights []float64) (lambda, l1 float64, ok bool) {
+	switch {
+	case len(weights) == 0:
+		return 0, 0, false
+	case model == "lasso":
+		return weights[0], 1, true
+	case model == "ridge":
+		return weights[0], 0, true
+	case len(weights) == 2:
+		return Mixed(model, weights[0], weights[1])
 	}
 	return 0, 0, false
 }

@@ -37,6 +37,7 @@ const (
 type curve struct {
 	label        string
 	scale        float64
+	within       [2]float64 // from the first to the last point whose error is within one standard error of the choice
 	line, chosen figure.Line
 }
 
@@ -60,9 +61,30 @@ func CurveOf(r *tune.Result) *curve {
 			append(c.line.Error, p.StandardError)
 		if p.Factor == 1 {
 			c.chosen.X, c.chosen.Y = []float64{c.scale}, []float64{p.Validation}
+			c.within = c.around(r.Curve, p)
 		}
 	}
 	return c
+}
+
+// around are the ends of the points next to each other, the choice among them, whose error is above that of the choice by
+// at most its standard error.
+func (c *curve) around(points []tune.CurvePoint, chosen tune.CurvePoint) (ends [2]float64) {
+	within := false // so far, up to the choice
+	for _, p := range points {
+		switch in := p.Validation <= chosen.Validation+chosen.StandardError; {
+		case in && !within:
+			ends[0], within = c.scale*p.Factor, true
+			fallthrough
+		case in:
+			ends[1] = c.scale * p.Factor
+		case p.Factor < chosen.Factor: // from the largest on
+			return ends
+		default:
+			within = false
+		}
+	}
+	return ends
 }
 
 // WritePath writes the curve of a result as CSV, from the largest weights on: the weights, of models with lambda and
@@ -251,6 +273,7 @@ func (p *paths) around(c *curve) figure.Panel {
 	for _, l := range out.Lines {
 		low, high = min(low, slices.Min(l.Y)), max(high, slices.Max(l.Y))
 	}
+	out.Band = c.within
 	out.Lines = append(out.Lines, figure.Line{X: []float64{c.scale, c.scale}, Y: []float64{low, high}, Style: 6,
 		Thin: true})
 	return out
@@ -295,8 +318,10 @@ func pathDrawing(split *dataset.Split, r *tune.Result) *drawing {
 	}
 	named := min(len(p.name), namedPaths)
 	about := fmt.Sprintf("What one standard deviation of a feature does to %s, over %s. In use: %s, %s. The dotted "+
-		"vertical line is the choice, %s; with names the %s that are largest there",
-		on, c.label, used(0), used(len(p.x)-1), words.Short(c.scale), features(named))
+		"vertical line is the choice, %s, and where the ground is grey, from %s to %s, the validation error is at most "+
+		"one standard error above that of the choice; with names the %s that are largest there",
+		on, c.label, used(0), used(len(p.x)-1), words.Short(c.scale), words.Short(c.within[1]), words.Short(c.within[0]),
+		features(named))
 	if more := min(len(p.name), namedPaths+morePaths) - named; more > 0 {
 		about += fmt.Sprintf(", thin and without a name the next %d", more)
 	}

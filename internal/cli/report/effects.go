@@ -57,9 +57,17 @@ func coefficientTable(run *Run, fit problems.Fit, j *evaluate.Sample, most int) 
 	for _, name := range shown {
 		t.Columns = append(t.Columns, webpage.Number(name))
 	}
-	stable := run.Stability(j)
+	stable, by := run.Stability(j), "folds"
+	var low, high []float64
+	if run.Bootstrap != nil {
+		stable, by = run.Bootstrap.Selected(), "samples"
+		if fit.Targets == nil {
+			low, high = coefficientIntervals(run.Bootstrap)
+			t.Columns = append(t.Columns, webpage.Number("2.5 %"), webpage.Number("97.5 %"))
+		}
+	}
 	if stable != nil {
-		t.Columns = append(t.Columns, webpage.Number("chosen by folds"))
+		t.Columns = append(t.Columns, webpage.Number("chosen by "+by))
 	}
 	t.Columns = append(t.Columns, webpage.Column{Title: "picture", Spoken: "of the effect", Number: true, Picture: true})
 	if t.Groups != nil {
@@ -73,6 +81,11 @@ func coefficientTable(run *Run, fit problems.Fit, j *evaluate.Sample, most int) 
 		cells := []webpage.Cell{{Text: e.Feature}, webpage.Sorted(words.Fine(effect), words.Exact(effect))}
 		for _, v := range fit.Of(e.Index)[:len(shown)] {
 			cells = append(cells, webpage.Sorted(words.Fine(v), words.Exact(v)))
+		}
+		if low != nil {
+			for _, v := range []float64{low[e.Index], high[e.Index]} {
+				cells = append(cells, webpage.Sorted(words.Fine(v), words.Exact(v)))
+			}
 		}
 		if stable != nil {
 			share := stable[e.Index]
@@ -107,7 +120,11 @@ func effectsNote(run *Run, fit problems.Fit, used, shown int, j *evaluate.Sample
 	} else {
 		note += " An effect is what the prediction changes by when the feature rises by one standard deviation; a " +
 			"coefficient is in the unit of the table."
-		if j != nil && j.Folds != nil {
+		switch {
+		case run.Bootstrap != nil:
+			note += fmt.Sprintf(" Between the two percentages are 95 %% of the coefficients of the %s, and the last number "+
+				"is the share of these that have the feature.", words.Count(len(run.Bootstrap.Samples), "sample"))
+		case j != nil && j.Folds != nil:
 			note += fmt.Sprintf(" The last number is the share of the %d fits of the folds that have the feature.", len(j.Folds))
 		}
 	}
@@ -194,24 +211,25 @@ func origins(e *table.Encoder) map[string]origin {
 // feature.
 func (run *Run) WriteCoefficients(w io.Writer, fit problems.Fit, j *evaluate.Sample) error {
 	from, deviation, stable := origins(run.Rows.Encoder), run.deviations(), run.Stability(j)
+	samples := bootstrapCells(run)
 	lines := [][]string{{"feature", "coefficient", "effect", "column", "level", "reference"}}
-	line := func(target, share string, cells ...string) {
+	line := func(target, share string, sampled []string, cells ...string) {
 		if fit.Targets != nil {
 			cells = append(cells, target)
 		}
 		if stable != nil {
 			cells = append(cells, share)
 		}
-		lines = append(lines, cells)
+		lines = append(lines, append(cells, sampled...))
 	}
-	line("target", "chosen_by_folds", lines[0]...)
+	line("target", "chosen_by_folds", samples(-2, 0), lines[0]...)
 	lines = lines[1:]
 	targets, intercepts := []string{""}, []float64{fit.Intercept}
 	if fit.Targets != nil {
 		targets, intercepts = fit.Targets, fit.Intercepts
 	}
 	for k, v := range intercepts {
-		line(targets[k], "", "(intercept)", words.Exact(v), "", "", "", "")
+		line(targets[k], "", samples(-1, k), "(intercept)", words.Exact(v), "", "", "", "")
 	}
 	for _, f := range run.effects(fit) {
 		o, there := from[f.Feature]
@@ -224,7 +242,7 @@ func (run *Run) WriteCoefficients(w io.Writer, fit problems.Fit, j *evaluate.Sam
 		}
 		for k, v := range fit.Of(f.Index) {
 			if v != 0 {
-				line(targets[k], share, f.Feature, words.Exact(v), words.Exact(v*deviation[f.Index]), o.column, o.level,
+				line(targets[k], share, samples(f.Index, k), f.Feature, words.Exact(v), words.Exact(v*deviation[f.Index]), o.column, o.level,
 					o.reference)
 			}
 		}

@@ -39,7 +39,8 @@ type Run struct {
 	Groups         *groups.Groups   // of features; nil without
 	Judge          *evaluate.Judge  // of predictors
 	Outside        *evaluate.Nested // the error by outer folds; nil without --nested
-	Settings       []byte           // for --config
+	Bootstrap      *evaluate.Bootstrap
+	Settings       []byte // for --config
 
 	once      sync.Once // for the next field
 	deviation []float64 // of the features over the training rows
@@ -97,6 +98,12 @@ func summarize(run *Run, split *dataset.Split, results []*tune.Result) summary {
 		s.quality = qualityTable(run, s.judged)
 	} else {
 		s.quality = targetsTable(run.Judge.Targets(r))
+	}
+	if c := run.Judge.Intervals(r, IntervalLevel); c != nil {
+		s.verdict = append(s.verdict, describeIntervals(c))
+	}
+	if run.Bootstrap != nil {
+		s.verdict = append(s.verdict, describeBootstrap(run, r))
 	}
 	if run.Outside != nil {
 		s.verdict = append(s.verdict, "Nested cross-validation: "+DescribeNested(run, run.Outside)+".")

@@ -25,7 +25,7 @@ type tuneFlags struct {
 	method, ranges, init        string
 	lambda, ratio               string
 	chain                       bool
-	nested                      int
+	nested, bootstrap           int
 	standardize, intercept      bool
 	scale, groups, classWeights string
 	decide                      string
@@ -216,6 +216,9 @@ func (f *tuneFlags) table() []flagGroup {
 		{"Methods and solvers", false, []cli.Flag{
 			cli.NewFlag("method", &f.method, "`METHOD` of selection, or several: "+words.Joined(tune.Methods()),
 				cli.Traits{List: true}),
+			cli.NewFlag("bootstrap", &f.bootstrap, "make the choice anew on `B` samples of the rows, drawn with replacement, "+
+				"for the stability of the selection and intervals of weights and coefficients, 100 for example",
+				cli.Traits{Most: cli.MostEvaluations}),
 			cli.NewFlag("chain", &f.chain, "begin each of several methods at the choice of the one before"),
 			cli.NewFlag("evaluations", &c.Evaluations, "`N` points for a search to try (default 100)",
 				cli.Traits{Most: cli.MostEvaluations}),

@@ -103,6 +103,10 @@ func (f *tuneFlags) check(spec model.Spec, fs *pflag.FlagSet) error {
 		cli.When("", missing, "--groups is missing: M equal consecutive groups, or a file with the group of each feature"),
 		cli.When("nested", f.nested < 2, fmt.Sprintf(" is %d, expected at least 2", f.nested)),
 		cli.When("nested", f.Data.matrix || f.Data.Data == "" || !folds, " goes with the folds of --data FILE"),
+		cli.When("bootstrap", f.bootstrap < 2, fmt.Sprintf(" is %d, expected at least 2", f.bootstrap)),
+		cli.When("bootstrap", f.Data.matrix || f.Data.Data == "" || !folds, " goes with the folds of --data FILE"),
+		cli.When("bootstrap", f.Data.Wanted.Division.Time != "", " draws rows as if they were independent of each other; "+
+			"those of --time are not"),
 		cli.When("fold-column", f.nested != 0 && f.nested != input.DefaultFolds,
 			" "+fold+" says how many outer folds there are: give --nested without a number"),
 		cli.When("path-coefficients", f.path == "", " goes with --path FILE.csv"),

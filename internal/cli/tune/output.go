@@ -25,6 +25,9 @@ type toldResult struct {
 	several []evaluate.Sample // the same of several targets
 	nested  *evaluate.Nested  // nil without
 	stable  []float64         // the share of the folds that have each feature; nil without folds
+
+	bootstrap *report.ToldBootstrap // nil without
+	intervals *evaluate.Covered     // nil without test rows
 }
 
 // MarshalJSON writes the fields of the result, its coefficients, and the findings and measures where there are any.
@@ -40,7 +43,9 @@ func (r toldResult) MarshalJSON() ([]byte, error) {
 		Targets  map[string]map[string]evaluate.Metric `json:"metrics_of_targets,omitempty"`
 		Cut      *float64                              `json:"threshold,omitempty"`
 		Nested   *evaluate.Nested                      `json:"nested,omitempty"`
-	}{Fields: Fields(*r.Result), Findings: r.notes, Nested: r.nested}
+		Sampled  *report.ToldBootstrap                 `json:"bootstrap,omitempty"`
+		Covered  *evaluate.Covered                     `json:"intervals,omitempty"`
+	}{Fields: Fields(*r.Result), Findings: r.notes, Nested: r.nested, Sampled: r.bootstrap, Covered: r.intervals}
 	if r.judged != nil {
 		out.On, out.Metrics = r.judged.On, evaluate.ByName(r.judged.Metrics)
 		if r.judged.Rule != nil {

@@ -92,6 +92,11 @@ func tuneData(a *cli.App, ctx context.Context, job *tuneJob) error {
 			return err
 		}
 	}
+	if job.bootstrap > 0 && ctx.Err() == nil {
+		if job.run.Bootstrap, err = job.runBootstrap(ctx, rows.Outer, show); err != nil {
+			return err
+		}
+	}
 	for _, r := range results {
 		r.TimeSeconds += built.Seconds() // everything after the data are in memory
 	}
@@ -230,7 +235,8 @@ func (job *tuneJob) told(results []*tune.Result) []toldResult {
 		list[i].judged, list[i].several = job.run.Judge.Of(r), job.run.Judge.Targets(r)
 		list[i].stable = job.run.Stability(list[i].judged)
 		if r == evaluate.Best(results) {
-			list[i].nested = job.run.Outside
+			list[i].nested, list[i].bootstrap = job.run.Outside, job.run.TellBootstrap(r)
+			list[i].intervals = job.run.Judge.Intervals(r, report.IntervalLevel)
 		}
 		list[i].notes = job.run.Rows.Notes
 	}
@@ -295,7 +301,7 @@ func writeFiles(a *cli.App, job *tuneJob, split *dataset.Split, results []*tune.
 // exitStatus turns the statuses into an exit status, and says what runs that ended
 // early leave behind.
 func exitStatus(a *cli.App, job *tuneJob, results []*tune.Result) error {
-	code := tellNested(a, job.run.Outside)
+	code := max(tellNested(a, job.run.Outside), tellBootstrap(a, job.run.Bootstrap))
 	for _, r := range results {
 		if r.Status == outcome.Converged {
 			continue

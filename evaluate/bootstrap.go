@@ -1,0 +1,143 @@
+package evaluate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/conetune/conetune/internal/crew"
+	"github.com/conetune/conetune/internal/memory"
+	"github.com/conetune/conetune/outcome"
+	"github.com/conetune/conetune/problems"
+	"github.com/conetune/conetune/table/input"
+)
+
+// Bootstrap is the whole choice made anew on samples of the rows: hyperparameters by folds of the sample and the final
+// fit (Efron, Annals of Statistics 7, 1979). What differs between samples would differ between other tables of as many
+// rows from where these come from. Percentiles of coefficients of little penalty are confidence intervals; a penalty
+// draws coefficients to 0, and the percentiles with them, so that they say how the choice varies and not where the truth
+// is (Chatterjee, Lahiri, JASA 106, 2011).
+type Bootstrap struct {
+	Of      int            // samples that were wanted
+	Samples []BootstrapFit // that have a model, by their number
+	Failed  int            // samples without a model
+	Why     error          // of the first of these; nil without
+	Stopped bool           // by the end of the context
+}
+
+// BootstrapFit is the choice on a sample.
+type BootstrapFit struct {
+	Sample int // its number, from 0
+	Status outcome.Stop
+	// Names and Lambda are the weights of the penalties that were chosen, in the units that reports have.
+	Names  []string
+	Lambda []float64
+	Fit    problems.Fit // the final one, in the user's units
+}
+
+// Bootstrap makes the choice on so many samples, several side by side, each drawn by the seed and its number alone, see
+// [input.Outer.Draw]; what is done when the context ends is kept. Observe, if not nil, is told how many are done. A
+// sample for which there is no model is counted, and an error where none has one.
+func (c *Choice) Bootstrap(ctx context.Context, o *input.Outer, samples int, seed uint64, observe func(done int)) (
+	*Bootstrap, error) {
+	if samples < 2 {
+		return nil, fmt.Errorf("%d samples, expected at least 2", samples)
+	}
+	if o.Timed() {
+		_, err := o.Draw(seed, 0)
+		return nil, err
+	}
+	if _, p := o.Data.Dims(); 8*float64(p)*float64(samples) > float64(memory.Default())/2 {
+		return nil, fmt.Errorf("the coefficients of %d samples do not fit into half of the budget of memory, %s (%s)",
+			samples, memory.Format(memory.Default()), memory.More)
+	}
+	var done atomic.Int64
+	fits, errs := make([]*BootstrapFit, samples), make([]error, samples)
+	var reading sync.Mutex // of the tables
+	crew.All(samples, func(k int) {
+		if ctx.Err() != nil {
+			return
+		}
+		var model problems.Model
+		reading.Lock()
+		rows, err := o.Draw(seed, k)
+		if err == nil {
+			model, err = c.model(rows)
+		}
+		reading.Unlock()
+		if err == nil {
+			if r, wrong := c.best(ctx, model); r != nil {
+				fits[k] = &BootstrapFit{k, r.Status, r.Names, r.Lambda, r.RefitFit}
+				fits[k].Fit.Freedom = nil // which holds the rows
+			} else {
+				err = wrong
+			}
+		}
+		errs[k] = err
+		if n := done.Add(1); observe != nil && ctx.Err() == nil {
+			observe(int(n))
+		}
+	})
+	b := &Bootstrap{Of: samples, Stopped: ctx.Err() != nil}
+	for k, f := range fits {
+		switch {
+		case f != nil:
+			b.Samples = append(b.Samples, *f)
+		case errs[k] != nil && !errors.Is(errs[k], context.Canceled):
+			b.Failed++
+			if b.Why == nil {
+				b.Why = fmt.Errorf("sample %d: %w", k, errs[k])
+			}
+		}
+	}
+	if len(b.Samples) == 0 && !b.Stopped {
+		return nil, b.Why
+	}
+	return b, nil
+}
+
+// Selected is the share of the samples in which each feature has a coefficient that is not zero.
+func (b *Bootstrap) Selected() []float64 {
+	var share []float64
+	for _, s := range b.Samples {
+		if share == nil {
+			share = make([]float64, len(s.Fit.Features))
+		}
+		for j := range share {
+			if floats.Count(func(v float64) bool { return v != 0 }, s.Fit.Of(j)) > 0 {
+				share[j]++
+			}
+		}
+	}
+	floats.Scale(1/float64(len(b.Samples)), share)
+	return share
+}
+
+// Interval are the percentiles of a value over the samples between which a share level of further samples is, and the
+// median: of B samples the values at the places (B + 1) q in their order, interpolated between neighbours (Davison,
+// Hinkley, Bootstrap Methods and their Application, 1997, section 5.3). For less than 2/(1 - level) samples these are the
+// least and the largest.
+func (b *Bootstrap) Interval(level float64, of func(f *BootstrapFit) float64) (low, median, high float64) {
+	values := make([]float64, len(b.Samples))
+	for k := range values {
+		values[k] = of(&b.Samples[k])
+	}
+	slices.Sort(values)
+	at := func(q float64) float64 { return percentile(values, q) }
+	return at((1 - level) / 2), at(0.5), at((1 + level) / 2)
+}
+
+// percentile is the value at a share q of the way through sorted values.
+func percentile(sorted []float64, q float64) float64 {
+	place := min(max(q*float64(len(sorted)+1)-1, 0), float64(len(sorted)-1))
+	i := int(place)
+	if i+1 == len(sorted) {
+		return sorted[i]
+	}
+	return sorted[i] + (place-float64(i))*(sorted[i+1]-sorted[i])
+}

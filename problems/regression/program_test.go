@@ -1,0 +1,193 @@
+package regression_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/internal/modeltest"
+	"github.com/conetune/conetune/internal/must"
+	"github.com/conetune/conetune/outcome"
+	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/problems/groups"
+	"github.com/conetune/conetune/problems/regression"
+)
+
+// definition is a model by its definition: the loss of a target y at the value f, and the penalties of coefficients.
+type definition struct {
+	loss      func(y, f float64) float64
+	penalties func(b []float64) []float64
+}
+
+func halfSquare(y, f float64) float64 { return (f - y) * (f - y) / 2 }
+
+func elastic(b []float64) []float64 { return []float64{floats.Norm(b, 1), floats.Dot(b, b) / 2} }
+
+// groupNorms are those of groups of two features.
+func groupNorms(b []float64) (out []float64) {
+	for j := 0; j < len(b); j += 2 {
+		out = append(out, floats.Norm(b[j:j+2], 2))
+	}
+	return out
+}
+
+func definitions() map[string]definition {
+	logistic := func(y, f float64) float64 { return math.Log(1 + math.Exp((1-2*y)*f)) } // labels 0 and 1
+	poisson := func(y, f float64) float64 {
+		if y == 0 {
+			return math.Exp(f)
+		}
+		return math.Exp(f) - y + y*(math.Log(y)-f)
+	}
+	abs := func(b []float64) (out []float64) {
+		for _, v := range b {
+			out = append(out, math.Abs(v))
+		}
+		return out
+	}
+	return map[string]definition{
+		"elastic-net":         {halfSquare, elastic},
+		"bounded-elastic-net": {halfSquare, elastic},
+		"lasso":               {halfSquare, func(b []float64) []float64 { return []float64{floats.Norm(b, 1)} }},
+		"ridge":               {halfSquare, func(b []float64) []float64 { return []float64{floats.Dot(b, b) / 2} }},
+		"weighted-lasso":      {halfSquare, abs},
+		"fused-lasso": {halfSquare, func(b []float64) []float64 {
+			return []float64{floats.Norm(b, 1), floats.Norm(differ(b, 1), 1)}
+		}},
+		"group-lasso": {halfSquare, groupNorms},
+		"sparse-group-lasso": {halfSquare, func(b []float64) []float64 {
+			return append(groupNorms(b), floats.Norm(b, 1))
+		}},
+		"huber": {func(y, f float64) float64 { // the threshold is 1/2
+			if r := math.Abs(f - y); r > 0.5 {
+				return r/2 - 0.125
+			}
+			return halfSquare(y, f)
+		}, elastic},
+		"quantile": {func(y, f float64) float64 { return math.Max(0.3*(y-f), 0.7*(f-y)) }, elastic}, // of the level 0.3
+		"logistic": {logistic, elastic}, "weighted-logistic": {logistic, abs},
+		"poisson": {poisson, elastic}, "weighted-poisson": {poisson, abs},
+	}
+}
+
+// The program of a model has its losses and penalties, at any coefficients. That conic programs of them are solved is
+// the matter of package convex, and that multipliers are derivatives, that of TestFoldsDerivative.
+func TestProgramIsTheDefinition(t *testing.T) {
+	s := modeltest.Split(3, 30, 20, 10, []float64{1, -0.5, 0.3, 0.2, 0, 0}, 0.5)
+	rng := rand.New(rand.NewPCG(2, 9))
+	for name, want := range definitions() {
+		t.Run(name, func(t *testing.T) {
+			rows := rowsOf(s, name)
+			m := must.Of(models(t)[name](s, options{Intercept: true}))(t)
+			p := m.Program()
+			model := convex.NewModel()
+			level := p.Build(model, model.Variable("h", len(p.H0)).Expr())
+			require.Len(t, level.X, 2)
+			for range 20 {
+				b, b0 := make([]float64, 6), rng.NormFloat64()
+				for j := range b {
+					b[j] = rng.NormFloat64() * float64(rng.IntN(3))
+				}
+				mean := func(d *dataset.Data) (sum float64) {
+					for i, y := range d.Y {
+						sum += want.loss(y, b0+d.Dot(i, b)) / float64(len(d.Y))
+					}
+					return sum
+				}
+				at := convex.Point{level.X[0]: b, level.X[1]: {b0}}
+				require.InEpsilon(t, mean(rows.Train), level.Train.Eval(at)[0], 1e-12)
+				require.InEpsilon(t, mean(rows.Val), level.Validation.Eval(at)[0], 1e-12)
+				require.InEpsilon(t, mean(rows.Val), m.Evaluate([][]float64{b, {b0}}).Validation, 1e-12)
+				require.InEpsilon(t, mean(rows.Test), *m.Evaluate([][]float64{b, {b0}}).Test, 1e-12)
+				penalties := must.Of(p.Penalties([][]float64{b, {b0}}, nil))(t)
+				require.InDeltaSlice(t, want.penalties(b), penalties, 1e-12)
+			}
+		})
+	}
+}
+
+// Whatever the units, errors are the mean losses of the predictor in those of the user, and with the settings of the
+// paper and by default VF-iDCA ends at a better one than the constant.
+func TestErrorsAreMeanLosses(t *testing.T) {
+	s := modeltest.Split(2, 60, 40, 50, []float64{1, -0.5, 0.5, 0, 0, 0}, 0.5)
+	for _, d := range []*dataset.Data{s.Train, s.Val, s.Test} {
+		for i := range d.Y {
+			d.Dense().Set(i, 1, 100*d.X.At(i, 1)-40)
+			if d.Y[i] *= 2; i%5 == 0 { // labels that no feature tells apart
+				d.Y[i] = -d.Y[i]
+			}
+		}
+	}
+	for name, want := range definitions() {
+		t.Run(name, func(t *testing.T) {
+			rows := rowsOf(s, name)
+			mean := func(d *dataset.Data, b []float64, b0 float64) (sum float64) {
+				for i, y := range d.Y {
+					sum += want.loss(y, b0+d.Dot(i, b)) / float64(len(d.Y))
+				}
+				return sum
+			}
+			m := must.Of(models(t)[name](s, options{Intercept: true, Standardize: true}))(t)
+			for _, set := range []dca.Settings{m.PaperSettings(), m.DefaultSettings()} {
+				res := modeltest.Solve(t, m, set)
+				require.Contains(t, []outcome.Stop{outcome.Converged, outcome.IterationLimit}, res.Status, res.Message)
+				f, e := m.Fit(res.Refit), m.Evaluate(res.Refit)
+				require.InEpsilon(t, mean(rows.Val, f.Coefficients, f.Intercept), e.Validation, 1e-9)
+				require.InEpsilon(t, mean(rows.Test, f.Coefficients, f.Intercept), *e.Test, 1e-9)
+				constant := math.Inf(1)
+				for c := -3.0; c < 3; c += 0.01 {
+					constant = math.Min(constant, mean(rows.Test, make([]float64, 6), c))
+				}
+				require.Less(t, *e.Test, constant)
+			}
+		})
+	}
+}
+
+// rowsOf are the rows of a model in models, as it takes them.
+func rowsOf(s *dataset.Split, name string) *dataset.Split {
+	switch name {
+	case "logistic", "weighted-logistic":
+		return classified(s, 2).(*dataset.Split)
+	case "poisson", "weighted-poisson":
+		return counts(s).(*dataset.Split)
+	}
+	return s
+}
+
+// Groups may share features, and differences be of higher order.
+func TestPenaltiesOfOptions(t *testing.T) {
+	s := modeltest.Split(3, 30, 20, 10, []float64{1, -0.5, 0.3, 0.2, 0, 0}, 0.5)
+	b := []float64{1, -2, 0.5, 3, 0, -1}
+	shared := &groups.Groups{Names: []string{"a", "b"}, Members: [][]int{{0, 1, 2, 3}, {3, 4, 5}}}
+	for _, c := range []struct {
+		build constructor
+		o     options
+		want  []float64
+	}{
+		{regression.GroupLasso, options{Groups: shared}, []float64{floats.Norm(b[:4], 2), floats.Norm(b[3:], 2)}},
+		{regression.FusedLasso, options{Order: 2}, []float64{floats.Norm(b, 1), floats.Norm(differ(b, 2), 1)}},
+	} {
+		m := must.Of(c.build(s, c.o))(t)
+		p := m.Program()
+		penalties := must.Of(p.Penalties([][]float64{b}, nil))(t)
+		require.InDeltaSlice(t, c.want, penalties, 1e-12)
+	}
+}
+
+// differ is D b by its definition.
+func differ(b []float64, order int) []float64 {
+	for range order {
+		next := make([]float64, len(b)-1)
+		for j := range next {
+			next[j] = b[j+1] - b[j]
+		}
+		b = next
+	}
+	return b
+}

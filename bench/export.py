@@ -70,6 +70,8 @@ def made():
     table("several", {k: gaps[k] for k in "acn"}, lambda r: {"t one": round(f(r["a"]) + noise(), 4), 't"2': round(f(r["n"]) + 2 * (r["c"] == "q") + noise(), 4)},
           "multi-task", "--target", 't one,t"2'.replace('"', '"'))
     table("quantile", gaps, w, "quantile")
+    table("clash", {"score_1": number(0, 5), "v1": number(0, 5), "Prediction": one("a", "b"), "target": number(0, 1), "probability_yes": number(0, 3)},
+          lambda r: "yes" if f(r["score_1"]) - f(r["v1"]) + 2 * (r["Prediction"] == "a") + f(r["target"]) + f(r["probability_yes"]) > 2 else "no", "logistic")
     table("noise", gaps, lambda r: round(noise(), 4), "lasso")
     table("huber", {**gaps, "z": number(-1e6, 1e6, 0, 0)}, w, "huber")
     return tables
@@ -105,6 +107,10 @@ def typed(module, path):
     return columns, kinds, len(lines) - 1
 
 
+def module_columns(module):
+    return [c[0] for c in module.COLUMNS] + [module.OFFSET or ""]
+
+
 def moment(days):
     return datetime.datetime(1970, 1, 1) + datetime.timedelta(seconds=round(days * 86400))
 
@@ -119,8 +125,7 @@ def run_sql(path, columns, kinds, n):
     db.executemany("INSERT INTO data VALUES (%s)" % ",".join("?" * (len(columns) + 1)), [(i, *(c[i] for c in cells)) for i in range(n)])
     cursor = db.execute(open(path).read().rstrip().rstrip(";"))
     names = [d[0] for d in cursor.description]
-    first = 1 + len(columns) + sum(name.startswith("score_") for name in names)
-    return [list(map(str, names[first:]))] + [[repr(v) if isinstance(v, float) else v for v in row[first:]] for row in cursor]
+    return [names] + [[repr(v) if isinstance(v, float) else v for v in row] for row in cursor]
 
 
 def run_onnx(path, columns, kinds, n):
@@ -212,8 +217,12 @@ def check(a, folder, name, data, args, targets):
             else:
                 run = {"sql": run_sql, "onnx": run_onnx, "pmml": run_pmml}[target]
                 got = run(path, *typed(module, data))
+                if target == "sql":
+                    got = [row[-len(want[0]):] for row in got]
                 if target == "pmml":
-                    got = [want[0]] + [[row[c] for c in want[0]] for row in got]
+                    known = [c.lower() for c in module_columns(module)]
+                    names = [c + "_" * (c.lower() in known) for c in want[0]]
+                    got = [want[0]] + [[row[c] for c in names] for row in got]
                 result[target] = differences(want, got)
                 continue
             result[target] = differences(want, read(s.stdout)) if s.returncode == 0 else s.stderr.strip()[-300:]

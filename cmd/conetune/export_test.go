@@ -40,7 +40,8 @@ func exported(t *testing.T, target, model, data string) []byte {
 	dir := t.TempDir()
 	path := filepath.Join(dir, map[string]string{"python": "m.py", "r": "m.R", "go": "m.go"}[target])
 	conetune(t, "export", model, "--to", target, "--out", path).ok(t)
-	run := map[string][]string{"python": {"python3", path, data}, "r": {"Rscript", path, data}, "go": {"go", "run", "."}}[target]
+	run := map[string][]string{"python": {"python3", path, data}, "r": {"Rscript", path, data},
+		"go": {"go", "run", "."}}[target]
 	if _, err := exec.LookPath(run[0]); err != nil {
 		return nil
 	}
@@ -52,7 +53,8 @@ func exported(t *testing.T, target, model, data string) []byte {
 		write(t, dir, "go.mod", "module g\n\ngo 1.26\n")
 		cmd.Dir, cmd.Stdin = dir, must.Of(os.Open(data))(t)
 	}
-	cmd.Env = append(os.Environ(), "GOFLAGS=", "GOWORK=off", "GOTOOLCHAIN=local", "PYTHONIOENCODING=utf-8", "LC_ALL=C.UTF-8")
+	cmd.Env = append(os.Environ(), "GOFLAGS=", "GOWORK=off", "GOTOOLCHAIN=local", "PYTHONIOENCODING=utf-8",
+		"LC_ALL=C.UTF-8")
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
@@ -116,7 +118,8 @@ func TestExportAgrees(t *testing.T) {
 		"svm":         {nil, func(i int, v float64) string { return fmt.Sprint(2*(int(v+float64(i%2))/5%2) - 1) }},
 	} {
 		data := write(t, ".", name+".csv", oddTable(150, c.target))
-		conetune(t, append([]string{"tune", name, "--data", data, "--save", "m.json", "--categorical", "code"}, c.args...)...).ok(t)
+		args := []string{"tune", name, "--data", data, "--save", "m.json", "--categorical", "code"}
+		conetune(t, append(args, c.args...)...).ok(t)
 		conetune(t, "predict", "--model", "m.json", "--data", data, "--out", "p.csv").ok(t)
 		want := readFile(t, "p.csv")
 		for _, target := range []string{"go", "python", "r"} {

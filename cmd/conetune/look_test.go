@@ -34,7 +34,8 @@ func TestLook(t *testing.T) {
 	require.Contains(t, last["text"], "the target holds texts")
 
 	write(t, ".", "t.svm", "1 1:2 3:4\n-1 2:5\n")
-	require.Contains(t, conetune(t, "look", "t.svm").ok(t), "a LIBSVM file: 3 features from x1 to x3, of whose values 50 %")
+	require.Contains(t, conetune(t, "look", "t.svm").ok(t),
+		"a LIBSVM file: 3 features from x1 to x3, of whose values 50 %")
 	conetune(t, "look").fails(t, cli.ExitUsage, "expected one table")
 	conetune(t, "look", "absent.csv").fails(t, cli.ExitUsage, "absent.csv")
 }

@@ -272,18 +272,19 @@ func TestPredictFile(t *testing.T) {
 	write(t, ".", "new.svm", "0 1:2 3:1 4:7 5:1\n0 1:1 7:2 9:3\n")
 	o := conetune(t, "predict", "--model", model, "--data", "new.svm")
 	require.Equal(t, "3\n2\n", o.ok(t))
-	require.Contains(t, o.stderr, "new.svm: 3 values of features that the model does not know, with indices from 5 to 9, left out")
+	require.Contains(t, o.stderr,
+		"new.svm: 3 values of features that the model does not know, with indices from 5 to 9, left out")
 	none := resaved(t, saved, "none.json", 0, 0, 0, 0)
 	require.Equal(t, "0\n", conetune(t, "predict", "--model", none, "--data", "new.csv").ok(t))
 
 	write(t, ".", "cars.csv", cars(60))
-	conetune(t, "tune", "logistic", "--data", "cars.csv", "--target", "am", "--features", "maker,gear", "--save",
+	conetune(t, "tune", "logistic", "--data", "cars.csv", "--target", "am", "--features", "maker,mpg", "--save",
 		"m.json").ok(t)
-	write(t, ".", "gaps.csv", "maker,gear\nFiat,3\nYugo,\nOpel,99\n,4\n")
+	write(t, ".", "gaps.csv", "maker,mpg\nFiat,23\nYugo,\nOpel,99\n,24\n")
 	o = conetune(t, "predict", "--model", "m.json", "--data", "gaps.csv", "--out", "p.csv")
 	require.Empty(t, o.ok(t))
-	for _, want := range []string{`missing values in columns "maker" (1, line 5), "gear" (1, line 3): the median or the`,
-		`column "maker" (1, line 3): levels that`, `column "gear" (1, line 4): values outside of the range`} {
+	for _, want := range []string{`missing values in columns "mpg" (1, line 3), "maker" (1, line 5): the median or the`,
+		`column "maker" (1, line 3): levels that`, `column "mpg" (1, line 4): values outside of the range`} {
 		require.Contains(t, o.stderr, "gaps.csv: "+want)
 	}
 	lines := strings.Split(string(readFile(t, "p.csv")), "\n")

@@ -79,7 +79,8 @@ func TestErrors(t *testing.T) {
 	require.ErrorContains(t, export.Write(&b, several, "pmml", export.Options{}), "has one target")
 	matrix := &model.Model{Model: "matrix-completion", Matrix: &model.Matrix{}}
 	require.ErrorContains(t, export.Write(&b, matrix, "sql", export.Options{}), "predicts the entries of one matrix")
-	constant := &model.Model{Model: "lasso", Target: "y", Features: []string{"x"}, Coefficients: []float64{0}, Intercept: 2}
+	constant := &model.Model{Model: "lasso", Target: "y", Features: []string{"x"}, Coefficients: []float64{0},
+		Intercept: 2}
 	require.ErrorContains(t, export.Write(&b, constant, "onnx", export.Options{}), "predicts a constant")
 	require.NoError(t, export.Write(&b, constant, "python", export.Options{}))
 	require.False(t, strings.Contains(b.String(), `("x"`))

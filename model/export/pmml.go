@@ -76,14 +76,14 @@ func writePMML(w io.Writer, p *Program, _ Options) error {
 		tables = append(tables, d.table(k, len(p.Intercepts)))
 	}
 	function, normalization := "regression", "none"
-	target := []string{"name", "target", "optype", "continuous", "dataType", "double"}
+	target := []string{"name", p.Target, "optype", "continuous", "dataType", "double"}
 	var labels []string
 	switch p.Link {
 	case Exp:
 		normalization = "exp"
 	case Logit, Softmax:
 		function, normalization = "classification", "softmax"
-		target = []string{"name", "target", "optype", "categorical", "dataType", "string"}
+		target = []string{"name", p.Target, "optype", "categorical", "dataType", "string"}
 		for _, label := range p.Labels {
 			labels = append(labels, element("Value", []string{"value", label}))
 		}
@@ -93,7 +93,7 @@ func writePMML(w io.Writer, p *Program, _ Options) error {
 		}
 	}
 	d.data = append(d.data, element("DataField", target, labels...))
-	d.mining = append(d.mining, element("MiningField", []string{"name", "target", "usageType", "target"}))
+	d.mining = append(d.mining, element("MiningField", []string{"name", p.Target, "usageType", "target"}))
 	parts := []string{element("MiningSchema", nil, d.mining...), element("Output", nil, p.pmmlOutputs()...)}
 	if d.derived != nil {
 		parts = append(parts, element("LocalTransformations", nil, d.derived...))
@@ -153,7 +153,7 @@ func (d *pmml) add(in Input) {
 	derive(" filled", "continuous", "double", x)
 }
 
-// days are those of a text YYYY-MM-DD since 1970-01-01, as the calendar goes from March to February, with HH:MM:SS where
+// days are those of a text YYYY-MM-DD since 1970-01-01, as the calendar goes from March to February, with HH:MM:SS if
 // the layout has a time of day. The functions of dates are not in all readers.
 func (d *pmml) days(in Input, derive func(ending, optype, kind, content string)) string {
 	whole := func(v string) string { return constant("double", v) }
@@ -227,6 +227,7 @@ func (d *pmml) table(k, q int) string {
 // pmmlOutputs are the prediction and the probabilities.
 func (p *Program) pmmlOutputs() (list []string) {
 	output := func(name, kind, feature string, more ...string) []string {
+		name = p.free(name)
 		optype := "continuous"
 		if kind == "string" {
 			optype = "categorical"
@@ -245,7 +246,7 @@ func (p *Program) pmmlOutputs() (list []string) {
 	switch {
 	case p.Link == Sign:
 		return []string{element("OutputField", output("score", "double", "predictedValue")),
-			decided("score", above, constant("string", p.Labels[0]))}
+			decided(p.free("score"), above, constant("string", p.Labels[0]))}
 	case p.Labels == nil:
 		return []string{element("OutputField", output("prediction", "double", "predictedValue"))}
 	}
@@ -261,7 +262,7 @@ func (p *Program) pmmlOutputs() (list []string) {
 	for k := last - 2; k >= 0; k-- {
 		largest := []string{}
 		for j := k + 1; j < last; j++ {
-			largest = append(largest, apply("greaterOrEqual", field(p.Outputs[k+1]), field(p.Outputs[j+1])))
+			largest = append(largest, apply("greaterOrEqual", field(p.free(p.Outputs[k+1])), field(p.free(p.Outputs[j+1]))))
 		}
 		condition := largest[0]
 		if len(largest) > 1 {
@@ -269,5 +270,5 @@ func (p *Program) pmmlOutputs() (list []string) {
 		}
 		otherwise = apply("if", condition, constant("string", p.Labels[k]), otherwise)
 	}
-	return append(list, decided(p.Outputs[last+1], above, otherwise))
+	return append(list, decided(p.free(p.Outputs[last+1]), above, otherwise))
 }

@@ -34,8 +34,9 @@ const (
 
 // Program is what a model does with a row.
 type Program struct {
-	// Title says in a line what the model is.
-	Title  string
+	// Title says in a line what the model is, and Target is the column that it predicts, the first of several.
+	Title, Target string
+
 	Inputs []Input
 	// Offset is the column of a known term that is added to the score; empty without.
 	Offset string
@@ -90,7 +91,7 @@ func New(m *model.Model) (*Program, error) {
 	}
 	p := &Program{
 		Title:  fmt.Sprintf("%s of %s, exported by %s", words.Joined(m.Predicted()), m.Model, m.Provenance.Program),
-		Offset: m.Offset, Intercepts: m.Intercepts, Texts: slices.Concat([]string{""}, e.Spellings),
+		Target: m.Predicted()[0], Offset: m.Offset, Intercepts: m.Intercepts, Texts: slices.Concat([]string{""}, e.Spellings),
 		Usual: table.MissingSpellings(), Reject: e.Rule == table.Reject, Link: Identity, Threshold: m.Threshold,
 	}
 	if p.Intercepts == nil {
@@ -112,6 +113,15 @@ func New(m *model.Model) (*Program, error) {
 	}
 	p.outputs(m)
 	return p, nil
+}
+
+// free is a name that no column has, in small letters or not.
+func (p *Program) free(name string) string {
+	taken := func(in Input) bool { return strings.EqualFold(in.Name, name) }
+	for slices.ContainsFunc(p.Inputs, taken) || strings.EqualFold(p.Offset, name) {
+		name += "_"
+	}
+	return name
 }
 
 // input is a column of n features with their weights.

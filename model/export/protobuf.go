@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// message is a protocol buffer: fields by their number, varints and what has a length (Protocol Buffers Encoding, 2008).
+// message is a protocol buffer: fields by their number, of integers and of what has a length (Protocol Buffers, Encoding).
 type message []byte
 
 func (m message) tag(field, wire int) message { return binary.AppendUvarint(m, uint64(field<<3|wire)) }

@@ -11,8 +11,8 @@ import (
 )
 
 // writeSQL writes a SELECT of standard SQL, whose tables have numbers, texts, and dates as texts that begin with
-// YYYY-MM-DD, perhaps with a time of day HH:MM:SS; NULL and empty texts are missing values. Where a prediction refuses a
-// row it is NULL.
+// YYYY-MM-DD, perhaps with a time of day HH:MM:SS; NULL and empty texts are missing values. Where predict refuses a row
+// it is NULL.
 func writeSQL(w io.Writer, p *Program, o Options) error {
 	name := cmp.Or(o.Table, "data")
 	var columns, scores []string
@@ -24,10 +24,11 @@ func writeSQL(w io.Writer, p *Program, o Options) error {
 		if p.Offset != "" {
 			terms = append(terms, "CAST("+sqlName(p.Offset)+" AS DOUBLE PRECISION)")
 		}
-		scores = append(scores, fmt.Sprintf("score_%d", k+1))
+		scores = append(scores, p.free(fmt.Sprintf("score_%d", k+1)))
 		columns = append(columns, sqlSum(terms)+" AS "+sqlName(scores[k]))
 	}
-	_, err := fmt.Fprintf(w, "-- %s.\n-- Columns are numbers, texts and dates YYYY-MM-DD HH:MM:SS; NULL is a missing value.\n"+
+	_, err := fmt.Fprintf(w, "-- %s.\n"+
+		"-- Columns are numbers, texts and dates YYYY-MM-DD HH:MM:SS; NULL is a missing value.\n"+
 		"SELECT *,\n  %s\nFROM (SELECT *,\n  %s\nFROM %s) AS scored;\n", strings.Map(printable, p.Title),
 		strings.Join(p.sqlOutputs(scores), ",\n  "), strings.Join(columns, ",\n  "), sqlName(name))
 	return err
@@ -117,7 +118,7 @@ func sqlDays(in Input) string {
 
 // sqlOutputs are the predictions and probabilities of the scores.
 func (p *Program) sqlOutputs(scores []string) (list []string) {
-	as := func(expression string, k int) { list = append(list, expression+" AS "+sqlName(p.Outputs[k])) }
+	as := func(expression string, k int) { list = append(list, expression+" AS "+sqlName(p.free(p.Outputs[k]))) }
 	var chances []string
 	switch p.Link {
 	case Identity:
@@ -129,7 +130,7 @@ func (p *Program) sqlOutputs(scores []string) (list []string) {
 		as("EXP("+scores[0]+")", 0)
 		return list
 	case Logit:
-		chances = []string{"1.0 / (1.0 + EXP(score_1))", "1.0 / (1.0 + EXP(-score_1))"}
+		chances = []string{"1.0 / (1.0 + EXP(" + scores[0] + "))", "1.0 / (1.0 + EXP(-" + scores[0] + "))"}
 	case Softmax:
 		for _, one := range scores {
 			var odds []string
@@ -139,17 +140,17 @@ func (p *Program) sqlOutputs(scores []string) (list []string) {
 			chances = append(chances, "1.0 / ("+strings.Join(odds, " + ")+")")
 		}
 	}
-	label, last := "CASE WHEN score_1 IS NULL THEN NULL", len(p.Labels)-1
+	label, last := "CASE WHEN "+scores[0]+" IS NULL THEN NULL", len(p.Labels)-1
 	then := func(condition string, k int) { label += "\n    WHEN " + condition + " THEN " + sqlText(p.Labels[k]) }
 	switch {
 	case p.Threshold != nil && p.Link != Sign:
 		then(chances[last]+" > "+number(*p.Threshold), last)
 		last--
 	case p.Link == Sign && p.Threshold != nil:
-		then("score_1 > "+number(*p.Threshold), 1)
+		then(scores[0]+" > "+number(*p.Threshold), 1)
 		last--
 	case p.Link != Softmax:
-		then("score_1 > 0.0", 1)
+		then(scores[0]+" > 0.0", 1)
 		last--
 	}
 	for k := range last {

@@ -3,7 +3,6 @@ package export
 import (
 	_ "embed"
 	"io"
-	"math"
 	"strconv"
 	"strings"
 	"text/template"
@@ -13,7 +12,8 @@ import (
 
 // quoted is a text in quotes, in ASCII, as Python, R and Go read it.
 func quoted(text string) string {
-	return strings.NewReplacer(`\a`, `\u0007`, `\v`, `\u000b`, `\x`, `\u00`, `\\`, `\\`).Replace(strconv.QuoteToASCII(text))
+	same := strings.NewReplacer(`\a`, `\u0007`, `\v`, `\u000b`, `\x`, `\u00`, `\\`, `\\`)
+	return same.Replace(strconv.QuoteToASCII(text))
 }
 
 // number is one as all languages read it, with a point or an exponent.
@@ -56,23 +56,12 @@ func (in Input) numbers() (list []Level) {
 }
 
 var functions = template.FuncMap{
-	"quoted": quoted, "number": number,
+	"quoted": quoted, "number": number, "title": func(text string) string { return strings.Map(printable, text) },
 	"quotedList": func(list []string) string { return each(list, quoted) },
 	"numberList": func(list []float64) string { return each(list, number) },
 	"texts":      Input.texts, "numbers": Input.numbers,
 	"plain": func() string { return plainPattern }, "loose": func() string { return loosePattern },
 	"groups": func() string { return groups },
-	// above is the threshold of a score or probability; of an infinite one no text is needed, see [Program.ScoreAbove].
-	"above": func(p *Program) float64 { return p.above() },
-	"has": func(p *Program, kind string) bool {
-		for _, in := range p.Inputs {
-			if in.Kind == kind {
-				return true
-			}
-		}
-		return false
-	},
-	"title": func(text string) string { return strings.Map(printable, text) },
 }
 
 // printable keeps a text on a line of a comment.
@@ -81,14 +70,6 @@ func printable(c rune) rune {
 		return ' '
 	}
 	return c
-}
-
-// above is the threshold that is compared with the score, or for Logit and Softmax the probability.
-func (p *Program) above() float64 {
-	if p.Threshold == nil {
-		return math.NaN()
-	}
-	return *p.Threshold
 }
 
 //go:embed python.tmpl

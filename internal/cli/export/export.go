@@ -11,8 +11,8 @@ import (
 	"github.com/conetune/conetune/model/export"
 )
 
-const help = `Write a model that conetune tune --save wrote in another language: a file that predicts what conetune predict does,
-with the levels, gaps, dates and thresholds of the model, and needs nothing but its language.
+const help = `Write a model that conetune tune --save wrote in another language: a file that
+predicts what conetune predict does, with the levels, gaps, dates and thresholds of the model, and needs nothing else.
 
 python, r and go are programs with a function for rows and one for CSV files, and read texts as conetune predict does.
 sql is a SELECT, pmml a RegressionModel of PMML 4.4 and onnx a graph with an input for each column: their columns have

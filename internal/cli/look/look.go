@@ -17,10 +17,10 @@ import (
 	"github.com/conetune/conetune/table/input"
 )
 
-const help = `Say what a table is read as, before anything is fitted: how it is written, its rows, and of each column what it is used
-for, its type, levels or range, and missing values; then what is suspicious, as conetune tune tells it: names and numbers
-of rows, codes of missing values, columns that say the target by themselves. --target names the target, y by default;
-without one that is passed over.`
+const help = `Say what a table is read as, before anything is fitted: how it is written, its rows, and of each
+column what it is used for, its type, levels or range, and missing values; then what is suspicious, as conetune tune
+tells it: names and numbers of rows, codes of missing values, columns that say the target by themselves. --target names
+the target, y by default; without one that is passed over.`
 
 // Command is conetune look.
 func Command(a *cli.App) *cobra.Command {
@@ -67,7 +67,8 @@ func Command(a *cli.App) *cobra.Command {
 	}
 	fs := cmd.Flags()
 	fs.SortFlags = false
-	fs.Var(cli.NewNameList(&w.Targets), "target", "`COLUMN` of the target, or several with commas (default: y where it is there)")
+	fs.Var(cli.NewNameList(&w.Targets), "target",
+		"`COLUMN` of the target, or several with commas (default: y where it is there)")
 	fs.StringVar(&name, "model", "", "`MODEL` that is to be tuned, which says what the target may be")
 	fs.Var(cli.NewNameList(&w.Categorical), "categorical", "columns `A,B,..` whose numbers are names")
 	fs.Var(cli.NewNameList(&w.Drop), "drop", "columns `A,B,..` to leave out")
@@ -92,7 +93,8 @@ func lookAt(in *input.Input, path string, o table.Options, w table.Wanted) (tabl
 	}
 	n, p := d.Dims()
 	text := fmt.Sprintf("a LIBSVM file: %s from %s to %s, of whose values %s are not zero; targets from %s to %s",
-		words.Count(p, "feature"), d.Features[0], d.Features[p-1], words.Short(100*float64(d.Nonzeros())/float64(n*p))+" %", words.Number(slices.Min(d.Y)),
+		words.Count(p, "feature"), d.Features[0], d.Features[p-1],
+		words.Short(100*float64(d.Nonzeros())/float64(n*p))+" %", words.Number(slices.Min(d.Y)),
 		words.Number(slices.Max(d.Y)))
 	return table.Look{File: path, Rows: n, Columns: []table.LookColumn{}, Findings: []table.Finding{{Kind: "dialect",
 		Text: text}}}, nil

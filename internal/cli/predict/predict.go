@@ -35,8 +35,9 @@ deviance, for svm the share of wrong labels.
 --prob writes what logistic makes of a row, the probability of the second label (of poisson, the mean; of cox, whose
 predictions are logarithms of hazards, the relative risk; of multinomial, those of all labels, separated by commas),
 with --labels after the label. --id COLUMN makes a CSV table: id as it is in the file, target where it is there,
-prediction, and with --prob probability. So does --out FILE.csv, of classifiers with the probability of each label. Of cox, target is the time and event 1 or 0, --survival T1,T2 writes the
-probabilities that the event comes after these times, and the error is the deviance of the rows for each event.
+prediction, and with --prob probability. So does --out FILE.csv, of classifiers with the probability of each label. Of
+cox, target is the time and event 1 or 0, --survival T1,T2 writes the probabilities that the event comes after these
+times, and the error is the deviance of the rows for each event.
 
 With a model of several targets a line has a number for each, separated by commas.
 
@@ -195,8 +196,8 @@ func Command(a *cli.App) *cobra.Command {
 		"targets is to be, such as 0.9, for models of numbers")
 	fs.StringVar(&form.id, "id", "",
 		"write a CSV table with the cells of this `COLUMN` as id, the target where it is there, and the prediction")
-	fs.StringVar(&out, "out", "", "write the predictions to `FILE` instead of standard output; as a CSV table with a header where "+
-		"it ends with .csv")
+	fs.StringVar(&out, "out", "", "write the predictions to `FILE` instead of standard output; "+
+		"as a CSV table with a header where it ends with .csv")
 	cli.RegisterMemory(fs)
 	fs.BoolVar(&asJSON, "json", false, "print one JSON object")
 	return cmd

@@ -20,8 +20,8 @@ import (
 // Bootstrap is the whole choice made anew on samples of the rows: hyperparameters by folds of the sample and the final
 // fit (Efron, Annals of Statistics 7, 1979). What differs between samples would differ between other tables of as many
 // rows from where these come from. Percentiles of coefficients of little penalty are confidence intervals; a penalty
-// draws coefficients to 0, and the percentiles with them, so that they say how the choice varies and not where the truth
-// is (Chatterjee, Lahiri, JASA 106, 2011).
+// draws coefficients to 0, and the percentiles with them, so that they say how the choice varies and not where the
+// truth is (Chatterjee, Lahiri, JASA 106, 2011).
 type Bootstrap struct {
 	Of      int            // samples that were wanted
 	Samples []BootstrapFit // that have a model, by their number
@@ -116,8 +116,8 @@ func (b *Bootstrap) Selected() []float64 {
 
 // Interval are the percentiles of a value over the samples between which a share level of further samples is, and the
 // median: of B samples the values at the places (B + 1) q in their order, interpolated between neighbours (Davison,
-// Hinkley, Bootstrap Methods and their Application, 1997, section 5.3). For less than 2/(1 - level) samples these are the
-// least and the largest.
+// Hinkley, Bootstrap Methods and their Application, 1997, section 5.3). For less than 2/(1 - level) samples these are
+// the least and the largest.
 func (b *Bootstrap) Interval(level float64, of func(f *BootstrapFit) float64) (low, median, high float64) {
 	values := make([]float64, len(b.Samples))
 	for k := range values {

@@ -15,8 +15,8 @@ import (
 
 // Conformal is what prediction intervals of a regression take: fits, and how far each was from the targets of rows that
 // it was not trained on. With the n rows i of all parts, of residuals R_i by the fit f_i, the interval of level q for a
-// row x goes from the m-th largest of f_i(x) - R_i to the m-th smallest of f_i(x) + R_i, where m = ceil(q (n + 1)). With
-// the folds of a cross-validation this is CV+ (Barber, Candes, Ramdas, Tibshirani, Predictive inference with the
+// row x goes from the m-th largest of f_i(x) - R_i to the m-th smallest of f_i(x) + R_i, where m = ceil(q (n + 1)).
+// With the folds of a cross-validation this is CV+ (Barber, Candes, Ramdas, Tibshirani, Predictive inference with the
 // jackknife+, Annals of Statistics 49, 2021, section 3), with as many folds as rows the jackknife+, and with validation
 // rows split conformal prediction (Papadopoulos and others, 2002; Lei and others, JASA 113, 2018). For rows drawn as
 // those of the training, whatever their distribution, the last has a coverage of q in the mean, and CV+ of about q and,
@@ -53,9 +53,9 @@ const (
 	mostKept, mostSpread = 50_000, 5_000_000
 )
 
-// Conformal is what prediction intervals of the refit take, from the fits of the folds of the first repeat, or the one to
-// the training rows, at the chosen hyperparameters. It is nil for models of labels, times, several targets and entries,
-// and where no fits are known.
+// Conformal is what prediction intervals of the refit take, from the fits of the folds of the first repeat, or the one
+// to the training rows, at the chosen hyperparameters. It is nil for models of labels, times, several targets and
+// entries, and where no fits are known.
 func (j *Judge) Conformal(r *tune.Result) *Conformal {
 	if f := r.RefitFit; r.Refit == nil || f.Labels != nil || f.Hazard || f.Targets != nil || f.Matrix != nil {
 		return nil
@@ -127,8 +127,8 @@ type Bounds struct {
 	mirrored       []float64
 }
 
-// At are the intervals of a level, for one goroutine at a time. The error says that it is none, or higher than the number
-// of rows allows.
+// At are the intervals of a level, for one goroutine at a time. The error says that it is none, or higher than the
+// number of rows allows.
 func (c *Conformal) At(level float64) (*Bounds, error) {
 	n := float64(c.Rows())
 	if !(level > 0 && level < 1) {
@@ -146,7 +146,8 @@ func (c *Conformal) At(level float64) (*Bounds, error) {
 	return b, nil
 }
 
-// Of are the bounds for a row that the fit of each part, or the model in the place of all, predicts so, see [Conformal].
+// Of are the bounds for a row that the fit of each part, or the model in the place of all, predicts so, see
+// [Conformal].
 func (b *Bounds) Of(predictions []float64) (low, high float64) {
 	for k, f := range predictions {
 		b.mirrored[k] = -f

@@ -16,8 +16,9 @@ type Intervals struct {
 	predictions []float64 // of the fits for a row
 }
 
-// Intervals are those of a level, the share of new rows whose target is to be inside, see [evaluate.Conformal]. The error
-// says why there are none: the model does not predict numbers, its file has no residuals, or too few for the level.
+// Intervals are those of a level, the share of new rows whose target is to be inside, see [evaluate.Conformal]. The
+// error says why there are none: the model does not predict numbers, its file has no residuals, or too few for the
+// level.
 func (m *Model) Intervals(level float64) (*Intervals, error) {
 	switch {
 	case m.Labels != nil:

@@ -74,8 +74,8 @@ type Model struct {
 	// Matrix is there for a model of the entries of a matrix, and predicts in the place of the features; the
 	// coefficients are those of the row and column features, whose effects are in it.
 	Matrix *Matrix `json:"matrix,omitempty"`
-	// Conformal is what prediction intervals take, see [Model.Intervals]; nil for models without, and of files saved before
-	// there were any.
+	// Conformal is what prediction intervals take, see [Model.Intervals]; nil for models without, and of files saved
+	// before there were any.
 	Conformal *evaluate.Conformal `json:"intervals,omitempty"`
 	// Hyperparameters are the multipliers of the radii and the other hyperparameters by
 	// name, Radii the bounds in their order.

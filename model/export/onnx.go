@@ -85,8 +85,8 @@ func value(name string, kind int64, n ...int64) message {
 	return message{}.text(1, name).with(2, message{}.with(1, message{}.integer(1, kind).with(2, shape)))
 }
 
-// writeONNX writes an ONNX model whose inputs are columns of the shape N x 1: doubles, with NaN for a missing value, for
-// dates days since 1970-01-01, and for categories strings. The outputs are the prediction, N labels or N x 1 (or
+// writeONNX writes an ONNX model whose inputs are columns of the shape N x 1: doubles, with NaN for a missing value,
+// for dates days since 1970-01-01, and for categories strings. The outputs are the prediction, N labels or N x 1 (or
 // more) numbers, and probabilities of all labels. Where a prediction refuses a row its numbers are NaN.
 func writeONNX(w io.Writer, p *Program, _ Options) error {
 	g := &graph{}

@@ -5,7 +5,8 @@ import (
 	"math"
 )
 
-// message is a protocol buffer: fields by their number, of integers and of what has a length (Protocol Buffers, Encoding).
+// message is a protocol buffer: fields by their number, of integers and of what has a length (Protocol Buffers,
+// Encoding).
 type message []byte
 
 func (m message) tag(field, wire int) message { return binary.AppendUvarint(m, uint64(field<<3|wire)) }

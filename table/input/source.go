@@ -88,10 +88,11 @@ type Outer struct {
 	by      divided
 }
 
-// Draw draws as many rows as there are with replacement, or where they are divided by groups as many groups, by the seed
-// and the number of the sample alone, see [split.Draw]. They are read through what all rows teach, so that samples have
-// the same features, and are split into folds anew, in which the copies of a row stay together: no model is validated by
-// rows that it was trained on. Rows in the order of time are refused, as they are not independent of each other.
+// Draw draws as many rows as there are with replacement, or where they are divided by groups as many groups, by the
+// seed and the number of the sample alone, see [split.Draw]. They are read through what all rows teach, so that samples
+// have the same features, and are split into folds anew, in which the copies of a row stay together: no model is
+// validated by rows that it was trained on. Rows in the order of time are refused, as they are not independent of each
+// other.
 func (o *Outer) Draw(seed uint64, sample int) (*Rows, error) {
 	if o.Timed() {
 		return nil, fmt.Errorf("rows in the order of the column %q depend on those before, and can not be drawn one by one",

@@ -67,8 +67,8 @@ func CurveOf(r *tune.Result) *curve {
 	return c
 }
 
-// around are the ends of the points next to each other, the choice among them, whose error is above that of the choice by
-// at most its standard error.
+// around are the ends of the points next to each other, the choice among them, whose error is above that of the choice
+// by at most its standard error.
 func (c *curve) around(points []tune.CurvePoint, chosen tune.CurvePoint) (ends [2]float64) {
 	within := false // so far, up to the choice
 	for _, p := range points {

@@ -14,14 +14,14 @@ import (
 
 // How sure a choice and its predictions are: samples of the rows, and intervals.
 
-// IntervalLevel is the level of the prediction intervals that a report judges, sampledLevel that of the percentiles over
-// samples, and wide is the ratio of two ends of the weights from which on a choice is called uncertain.
+// IntervalLevel is the level of the prediction intervals that a report judges, sampledLevel that of the percentiles
+// over samples, and wide is the ratio of two ends of the weights from which on a choice is called uncertain.
 const IntervalLevel, sampledLevel, wide = 0.9, 0.95, 10
 
 // describeIntervals says what prediction intervals do on the test rows.
 func describeIntervals(c *evaluate.Covered) string {
-	return fmt.Sprintf("Prediction intervals of %.0f %% are %s wide in the mean on the test rows, and %s of their targets "+
-		"are inside (predict --interval %g).", 100*c.Level, words.Short(c.Width),
+	return fmt.Sprintf("Prediction intervals of %.0f %% are %s wide in the mean on the test rows, and %s of their "+
+		"targets are inside (predict --interval %g).", 100*c.Level, words.Short(c.Width),
 		words.PlusMinus(100*c.Coverage, 100*c.StandardError)+" %", c.Level)
 }
 

@@ -212,6 +212,90 @@ func transformed(t *testing.T, text string, target func(y float64) float64) stri
 	return strings.Join(lines, "\n") + "\n"
 }
 
+// What predict says of the test rows is what tune says of them, for every model, and what the loss gives by hand.
+func TestScoreIsThatOfTune(t *testing.T) {
+	same := func(y float64) float64 { return y }
+	label := func(y float64) float64 { return map[bool]float64{true: 7, false: 3}[y > 100] }
+	side := func(y float64) float64 { return map[bool]float64{true: 1, false: -1}[y == 7] }
+	squares := func(f, y float64) float64 { return (f - y) * (f - y) / 2 }
+	for _, c := range []struct {
+		model  string
+		flags  []string
+		target func(y float64) float64
+		loss   func(f, y float64) float64
+	}{
+		{"elastic-net", nil, same, squares},
+		{"lasso", []string{"--final", "train"}, same, squares},
+		{"ridge", nil, same, squares},
+		{"weighted-lasso", nil, same, squares},
+		{"weighted-lasso", []string{"--engine", "conic"}, same, squares},
+		{"sparse-group-lasso", []string{"--groups", "4"}, same, squares},
+		{"group-lasso", []string{"--groups", "4", "--engine", "conic"}, same, squares},
+		{"fused-lasso", nil, same, squares},
+		{"bounded-elastic-net", nil, same, squares},
+		{"huber", []string{"--threshold", "0.75"}, same, func(f, y float64) float64 {
+			if r := math.Abs(f - y); r > 0.75 {
+				return 0.75*r - 0.75*0.75/2
+			}
+			return squares(f, y)
+		}},
+		{"quantile", []string{"--level", "0.8"}, same, func(f, y float64) float64 {
+			if y > f {
+				return 0.8 * (y - f)
+			}
+			return 0.2 * (f - y)
+		}},
+		{"logistic", nil, label, func(f, y float64) float64 { return math.Log(1 + math.Exp(-side(y)*f)) }},
+		{"poisson", nil, func(y float64) float64 { return math.Max(0, math.Round(y-97)) }, func(f, y float64) float64 {
+			if y == 0 {
+				return math.Exp(f)
+			}
+			return y*math.Log(y/math.Exp(f)) - y + math.Exp(f)
+		}},
+		{"svm", []string{"--class-weights", "1,3"}, label, func(f, y float64) float64 {
+			return map[bool]float64{true: 0, false: 1}[side(y) > 0 == (f > 0)]
+		}},
+	} {
+		t.Run(c.model+strings.Join(c.flags, " "), func(t *testing.T) {
+			dir := t.TempDir()
+			train, test := transformed(t, csvText(1, 60, 8), c.target), transformed(t, csvText(2, 25, 8), c.target)
+			paths := []string{"--train", write(t, dir, "train.csv", train), "--val",
+				write(t, dir, "val.csv", transformed(t, csvText(3, 30, 8), c.target))}
+			if c.model == "svm" {
+				paths = []string{"--data", write(t, dir, "train.csv", train), "--folds", "3"}
+			}
+			testPath, saved := write(t, dir, "test.csv", test), filepath.Join(dir, "m.json")
+			told := conetune(t, append(append([]string{"tune", c.model, "--test", testPath, "--save", saved, "--json"},
+				paths...), c.flags...)...).told(t)
+			tuned := told["refit"].(map[string]any)["test_error"].(float64)
+			p := conetune(t, "predict", "--model", saved, "--data", testPath, "--json")
+			p.ok(t)
+			require.InEpsilon(t, tuned, p.object(t)["error"], 1e-9)
+
+			m := readModel(t, saved)
+			columns, sum := columnsOf(t, test), 0.0
+			for i, y := range columns["y"] {
+				f := m.Intercept
+				for j, name := range m.Features {
+					f += m.Coefficients[j] * columns[name][i]
+				}
+				sum += c.loss(f, y)
+			}
+			require.InEpsilon(t, tuned, sum/float64(len(columns["y"])), 1e-9)
+
+			// Report, JSON and file have the same coefficients.
+			listed := told["coefficients"].(map[string]any)
+			for j, v := range m.Coefficients {
+				if v != 0 {
+					require.Equal(t, v, listed[m.Features[j]])
+				} else {
+					require.NotContains(t, listed, m.Features[j])
+				}
+			}
+		})
+	}
+}
+
 // The numbers of a loss are kept with the model.
 func TestLossIsSaved(t *testing.T) {
 	dir := t.TempDir()

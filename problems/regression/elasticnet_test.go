@@ -1,12 +1,14 @@
 package regression_test
 
 import (
+	"encoding/json"
 	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/modeltest"
 	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/outcome"
@@ -57,6 +59,44 @@ func TestGapTolerance(t *testing.T) {
 	require.InEpsilon(t, res.RefitValue, res.UpperValue, 0.011)
 	require.LessOrEqual(t, res.RefitValue, want.RefitValue*1.002)
 	require.Less(t, res.Iterations, 40)
+}
+
+// The same problem gives the same bytes.
+func TestDeterminism(t *testing.T) {
+	run := func() string {
+		m := must.Of(regression.ElasticNet(small(t), options{}))(t)
+		res := modeltest.Solve(t, m, m.DefaultSettings())
+		out := must.Of(json.Marshal([]any{res.X, res.H, res.Lambda, res.Refit, res.Gap, res.KKT, res.Iterations}))(t)
+		return string(out)
+	}
+	require.Equal(t, run(), run())
+}
+
+// Constant and duplicate columns, and a single row, are data like any other.
+func TestAwkwardData(t *testing.T) {
+	split := small(t)
+	for _, d := range []*dataset.Data{split.Train, split.Val, split.Test} {
+		n, _ := d.Dims()
+		for i := range n {
+			d.Dense().Set(i, 3, 2.5)
+			d.Dense().Set(i, 5, d.X.At(i, 4))
+		}
+	}
+	single := &dataset.Split{Train: split.Train.Rows([]int{0}), Val: split.Val}
+	for _, s := range []*dataset.Split{split, single} {
+		for _, o := range []options{{}, {Intercept: true, Standardize: true}} {
+			m := must.Of(regression.ElasticNet(s, o))(t)
+			for _, set := range []dca.Settings{m.PaperSettings(), m.DefaultSettings()} {
+				res := modeltest.Solve(t, m, set)
+				if s != single {
+					require.Equal(t, outcome.Converged, res.Status, res.Message)
+				} // else the lower level interpolates: any end will do that has a refit
+				require.NotNil(t, res.Refit)
+				f := m.Fit(res.Refit)
+				require.InDelta(t, f.Coefficients[4], f.Coefficients[5], 1e-2)
+			}
+		}
+	}
 }
 
 // Where the radii hold nothing back, the refit is the least-norm interpolation X'(XX')^-1 y.

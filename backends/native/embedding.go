@@ -110,12 +110,12 @@ func inside(c cone, v []float64) {
 // fails.
 func (e *embedding) factor(p progress, eps float64) error {
 	e.target = refined
-	if !e.whole() {
+	if !e.k.whole() {
 		now := min(p.worst, p.noPoint, p.noBound)
 		left := max(toleranceLeft*eps, errorLeft*min(1, now))
 		e.target = accuracy{
 			left: residualLeft, rows: min(max(refineTarget, refineShare*now), refineStart),
-			columns: left * p.columns, equations: left * p.equations,
+			columns: left * p.columns, equations: left * p.equations, further: e.whole(),
 		}
 	}
 	e.k.relax()

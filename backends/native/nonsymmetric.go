@@ -30,7 +30,8 @@ var identity3 = mat3{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}
 
 // nonsymmetrics returns the maker of the cones of a barrier that depends on the exponent alone, or of their duals. They
 // lie side by side in memory, and those of one exponent are made once.
-func nonsymmetrics(b func(alpha float64) barrier, dual bool) func([]backends.Cone, dense.Within) func(backends.Cone) cone {
+func nonsymmetrics(b func(alpha float64) barrier, dual bool) func([]backends.Cone,
+	dense.Within) func(backends.Cone) cone {
 	return func(all []backends.Cone, _ dense.Within) func(backends.Cone) cone {
 		made, slab := map[float64]*nonsymmetric{}, make([]nonsymmetric, 0, len(all))
 		return func(c backends.Cone) cone {

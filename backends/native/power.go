@@ -29,7 +29,8 @@ func (b powerBarrier) gradient(v vec3, psi float64) vec3 {
 func (b powerBarrier) hessian(v vec3, psi float64) mat3 {
 	x, y := v[0], v[1]
 	p, q, w := 2*b.a, 2-2*b.a, psi+v[2]*v[2]
-	return mat3{{p * (p - 1) * w / x / x, p * q * w / x / y, 0}, {p * q * w / x / y, q * (q - 1) * w / y / y, 0}, {0, 0, -2}}
+	return mat3{{p * (p - 1) * w / x / x, p * q * w / x / y, 0},
+		{p * q * w / x / y, q * (q - 1) * w / y / y, 0}, {0, 0, -2}}
 }
 
 func (b powerBarrier) third(at vec3, psi float64, u, v vec3) vec3 {

@@ -88,14 +88,16 @@ func (v vec3) cross(o vec3) vec3 {
 //
 // is a logarithmically homogeneous self-concordant barrier of degree 3.
 type barrier interface {
-	// psi returns the function with its gradient and Hessian; nothing of it is used
-	// when it is not positive.
-	psi(y vec3) (value float64, gradient vec3, hessian mat3)
+	// value returns psi, or a number that is not positive where y is outside of the cone.
+	value(y vec3) float64
+	// gradient returns that of psi at y, where value is psi, and hessian the Hessian.
+	gradient(y vec3, psi float64) vec3
+	hessian(y vec3, psi float64) mat3
 	// third returns the third derivative of psi applied to u and v.
-	third(y, u, v vec3) vec3
+	third(y vec3, psi float64, u, v vec3) vec3
 	// solve returns Hess B(y)^-1 v, of terms in which nothing cancels near the boundary, where the condition of the
 	// Hessian is 1/psi^2.
-	solve(y, v vec3) vec3
+	solve(y vec3, psi float64, v vec3) vec3
 	// weights returns c.
 	weights() vec3
 	// conjugate returns the y with -grad B(y) = s; false when s is not inside the dual cone.
@@ -107,46 +109,58 @@ type barrier interface {
 	inside() vec3
 }
 
-// contains says whether y is inside the cone.
-func contains(b barrier, y vec3) bool {
-	c := b.weights()
-	for i, v := range y {
-		if c[i] > 0 && !(v > 0) {
-			return false
-		}
-	}
-	value, _, _ := b.psi(y)
-	return value > 0
+// point is a point inside a cone with what all derivatives of B there share.
+type point struct {
+	y, c  vec3
+	psi   float64
+	slope vec3 // of log psi
 }
 
-// derivatives returns the gradient and the Hessian of B inside the cone.
-func derivatives(b barrier, y vec3) (g vec3, h mat3) {
-	value, dpsi, hpsi := b.psi(y)
-	c := b.weights()
-	for i := range 3 {
-		g[i] = -dpsi[i] / value
-		for j := range 3 {
-			h[i][j] = dpsi[i]/value*dpsi[j]/value - hpsi[i][j]/value
-		}
-		if c[i] > 0 {
-			g[i] -= c[i] / y[i]
-			h[i][i] += c[i] / y[i] / y[i]
-		}
+// at returns the point y; false if it is not inside.
+func at(b barrier, y vec3) (p point, ok bool) {
+	p.y, p.c, p.psi = y, b.weights(), b.value(y)
+	if p.psi > 0 {
+		p.slope = b.gradient(y, p.psi).times(1 / p.psi)
+		return p, true
 	}
-	return g, h
+	return p, false
 }
 
-// thirdDerivative returns that of B applied to u and v.
-func thirdDerivative(b barrier, y, u, v vec3) vec3 {
-	value, d, h := b.psi(y)
-	d = d.times(1 / value)
-	du, dv := d.dot(u), d.dot(v)
-	hu, hv := h.mul(u).times(1/value), h.mul(v).times(1/value)
-	out := b.third(y, u, v).times(-1 / value)
-	out = out.plus(dv, hu).plus(du, hv).plus(u.dot(hv)-2*du*dv, d)
-	for i, c := range b.weights() {
+// gradient returns that of B.
+func (p *point) gradient() vec3 {
+	g := p.slope.times(-1)
+	for i, c := range p.c {
 		if c > 0 {
-			out[i] -= 2 * c / y[i] / y[i] / y[i] * u[i] * v[i]
+			g[i] -= c / p.y[i]
+		}
+	}
+	return g
+}
+
+// hessian returns that of B.
+func (p *point) hessian(b barrier) mat3 {
+	h := b.hessian(p.y, p.psi)
+	for i := range 3 {
+		for j := range 3 {
+			h[i][j] = p.slope[i]*p.slope[j] - h[i][j]/p.psi
+		}
+		if c := p.c[i]; c > 0 {
+			h[i][i] += c / p.y[i] / p.y[i]
+		}
+	}
+	return h
+}
+
+// third returns the third derivative of B applied to u and v.
+func (p *point) third(b barrier, u, v vec3) vec3 {
+	h, d := b.hessian(p.y, p.psi), p.slope
+	du, dv := d.dot(u), d.dot(v)
+	hu, hv := h.mul(u).times(1/p.psi), h.mul(v).times(1/p.psi)
+	out := b.third(p.y, p.psi, u, v).times(-1 / p.psi)
+	out = out.plus(dv, hu).plus(du, hv).plus(u.dot(hv)-2*du*dv, d)
+	for i, c := range p.c {
+		if y := p.y[i]; c > 0 {
+			out[i] -= 2 * c / y / y / y * u[i] * v[i]
 		}
 	}
 	return out

@@ -150,9 +150,9 @@ type counted struct {
 	looks *int
 }
 
-func (c counted) psi(y vec3) (float64, vec3, mat3) {
+func (c counted) value(y vec3) float64 {
 	*c.looks++
-	return c.barrier.psi(y)
+	return c.barrier.value(y)
 }
 
 // Complementary pairs on the boundary, smoothed to a mu as small as the rounding allows and smaller, take a bounded

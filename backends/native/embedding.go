@@ -109,8 +109,12 @@ func inside(c cone, v []float64) {
 // factor factors the matrix of the current scaling and solves for the constant part, with more regularisation if that
 // fails.
 func (e *embedding) factor(p progress, eps float64) error {
-	e.target = refined
-	if !e.whole() {
+	switch {
+	case e.k.whole():
+		e.target = refined
+	case e.whole():
+		e.target = accuracy{left: wholeLeft, rows: refineTarget, further: true}
+	default:
 		now := min(p.worst, p.noPoint, p.noBound)
 		left := max(toleranceLeft*eps, errorLeft*min(1, now))
 		e.target = accuracy{
@@ -130,6 +134,10 @@ func (e *embedding) factor(p progress, eps float64) error {
 	}
 	return err
 }
+
+// wholeLeft is what solves with the whole constant part may leave in columns and equations before Krylov steps begin,
+// most of whose time is spent near the end on digits that do not shorten the way.
+const wholeLeft = 1e-10
 
 // maxRaises is how often the matrix is factored anew with more regularisation, at most, when a solve is lost.
 const maxRaises = 3

@@ -425,16 +425,23 @@ func (k *kkt) finish(x, z, rx, rz []float64, to accuracy) error {
 	f, h := k.f, k.h
 	k.intoLocal(k.rhs)
 	size := maxAbs(k.rhs)
-	floor := roundingFloor * (1 + size)
-	allowed := limits{
-		columns:   max(to.left*maxAbs(rx), to.columns, floor),
-		equations: max(to.left*maxAbs(rz[:f.zero]), to.equations, floor),
-	}
+	floor, wide := roundingFloor*(1+size), size
 	if k.local == nil || size == 0 { // else all are near one beside their own right-hand side
-		size++
+		wide++
 	}
-	allowed.rows = to.rows * size
-	err := k.refine(allowed, size)
+	within := func(to accuracy) limits {
+		return limits{
+			columns:   max(to.left*maxAbs(rx), to.columns, floor),
+			equations: max(to.left*maxAbs(rz[:f.zero]), to.equations, floor),
+			rows:      to.rows * wide,
+		}
+	}
+	allowed := within(to)
+	plain := allowed
+	if to.further {
+		plain = within(refined)
+	}
+	err := k.refine(plain, allowed, wide)
 	k.intoLocal(k.sol)
 	for j, p := range k.xpos {
 		if p >= 0 {

@@ -1,6 +1,11 @@
 package native
 
-import "math"
+import (
+	"math"
+
+	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/internal/dense"
+)
 
 // nonsymmetric is an exponential or a power cone K, or the dual of one, with a
 // scaling H that maps z to s and z~ to s~ (Tuncel 2001; Dahl and Andersen 2021). Here F* is the
@@ -15,14 +20,31 @@ type nonsymmetric struct {
 	toS        mat3 // C from K
 	centre     vec3 // e with e = -grad F*(e)
 	h          mat3
-	s, z       vec3
-	gradient   vec3 // of F* at z
-	hessian    mat3
+	now        point // toZ z
+	gradient   vec3  // of F* at z
 }
 
 var _ pathCone = (*nonsymmetric)(nil)
 
 var identity3 = mat3{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}
+
+// nonsymmetrics returns the maker of the cones of a barrier that depends on the exponent alone, or of their duals. They
+// lie side by side in memory, and those of one exponent are made once.
+func nonsymmetrics(b func(alpha float64) barrier, dual bool) func([]backends.Cone,
+	dense.Within) func(backends.Cone) cone {
+	return func(all []backends.Cone, _ dense.Within) func(backends.Cone) cone {
+		made, slab := map[float64]*nonsymmetric{}, make([]nonsymmetric, 0, len(all))
+		return func(c backends.Cone) cone {
+			first := made[c.Alpha]
+			if first == nil {
+				first = newNonsymmetric(b(c.Alpha), dual)
+				made[c.Alpha] = first
+			}
+			slab = append(slab, *first)
+			return &slab[len(slab)-1]
+		}
+	}
+}
 
 // newNonsymmetric makes the cone of b, or its dual.
 func newNonsymmetric(b barrier, dual bool) *nonsymmetric {
@@ -38,14 +60,14 @@ func newNonsymmetric(b barrier, dual bool) *nonsymmetric {
 // proximal minimises F*(z) + |z|^2/2 + v'z from a point inside, or goes towards the minimum where that is so far away
 // that newtonSteps are too few.
 func (c *nonsymmetric) proximal(z, v vec3) vec3 {
-	slope := func(z vec3) vec3 {
-		g, _ := c.derivatives(z)
-		return g.plus(1, z).plus(1, v)
+	slope := func(z vec3) (vec3, bool) {
+		p, ok := c.at(z)
+		return c.toZ.mul(p.gradient()).plus(1, z).plus(1, v), ok
 	}
 	last := math.Inf(1)
 	for range newtonSteps {
-		g, h := c.derivatives(z)
-		g = g.plus(1, z).plus(1, v)
+		p, _ := c.at(z)
+		g, h := c.toZ.mul(p.gradient()).plus(1, z).plus(1, v), c.hessian(&p)
 		for i := range 3 {
 			h[i][i]++
 		}
@@ -56,8 +78,8 @@ func (c *nonsymmetric) proximal(z, v vec3) vec3 {
 		}
 		last = decrement
 		z = z.plus(-downhill(func(a float64) bool {
-			next := z.plus(-a, step)
-			return c.insideZ(next) && slope(next).dot(step) >= -decrement/2
+			g, ok := slope(z.plus(-a, step))
+			return ok && g.dot(step) >= -decrement/2
 		}), step)
 	}
 	return z
@@ -91,33 +113,34 @@ func (c *nonsymmetric) smooth(s, z []float64, mu float64) {
 		at = c.centre
 	}
 	at = c.proximal(at, vec3(s).plus(-1, vec3(z)).times(1/root))
-	g, _ := c.derivatives(at)
+	p, _ := c.at(at)
+	g := c.toZ.mul(p.gradient())
 	for i := range 3 {
 		s[i], z[i] = -root*g[i], root*at[i]
 	}
 }
 
-// derivatives returns the gradient and the Hessian of F* at z.
-func (c *nonsymmetric) derivatives(z vec3) (vec3, mat3) {
-	g, h := derivatives(c.b, c.toZ.mul(z))
+// at returns the point of C that z is; false if it is not inside. The gradient of F* at z is toZ that of B.
+func (c *nonsymmetric) at(z vec3) (point, bool) { return at(c.b, c.toZ.mul(z)) }
+
+// hessian returns that of F* at the point p of C.
+func (c *nonsymmetric) hessian(p *point) mat3 {
+	h := p.hessian(c.b)
 	h = h.product(&c.toZ)
-	return c.toZ.mul(g), c.toZ.product(&h) // toZ is symmetric
+	return c.toZ.product(&h) // toZ is symmetric
 }
 
-// solveHessian returns Hess F*(z)^-1 v.
+// solveHessian returns Hess B^-1 toZ^-1 v at the point of C at hand: toZ Hess F*(z)^-1 v.
 func (c *nonsymmetric) solveHessian(v vec3) vec3 {
-	return c.fromZ.mul(c.b.solve(c.toZ.mul(c.z), c.fromZ.mul(v)))
+	return c.b.solve(c.now.y, c.now.psi, c.fromZ.mul(v))
 }
 
 // insideS and insideZ say whether a point is inside K or K*.
-func (c *nonsymmetric) insideS(s vec3) bool { return contains(c.b, c.toS.mul(s)) }
-func (c *nonsymmetric) insideZ(z vec3) bool { return contains(c.b, c.toZ.mul(z)) }
+func (c *nonsymmetric) insideS(s vec3) bool { return c.b.value(c.toS.mul(s)) > 0 }
+func (c *nonsymmetric) insideZ(z vec3) bool { return c.b.value(c.toZ.mul(z)) > 0 }
 
-// shadow returns z~ = -grad F(s), the point where -grad F* is s.
-func (c *nonsymmetric) shadow(s vec3) (vec3, bool) {
-	y, ok := c.b.conjugate(c.fromZ.mul(s))
-	return c.fromZ.mul(y), ok
-}
+// shadow returns toZ z~ of z~ = -grad F(s), the point where -grad F* is s; false if s is not inside.
+func (c *nonsymmetric) shadow(s vec3) (vec3, bool) { return c.b.conjugate(c.fromZ.mul(s)) }
 
 func (c *nonsymmetric) degree() int { return 3 }
 
@@ -163,37 +186,35 @@ func shiftInside(size float64, in func(a float64) bool) float64 {
 const shiftSteps = 30
 
 func (c *nonsymmetric) scale(s, z []float64) bool {
-	c.s, c.z = vec3(s), vec3(z)
-	if !c.insideZ(c.z) || !c.insideS(c.s) {
+	sv, zv := vec3(s), vec3(z)
+	yt, okS := c.shadow(sv)
+	var okZ bool
+	if c.now, okZ = c.at(zv); !okS || !okZ {
 		return false
 	}
-	c.gradient, c.hessian = c.derivatives(c.z)
-	mu := c.s.dot(c.z) / 3
-	zt, ok := c.shadow(c.s)
-	if !ok {
-		return false
-	}
-	st := c.gradient.times(-1)
-	mut := st.dot(zt) / 3
+	g := c.now.gradient()
+	c.gradient = c.toZ.mul(g)
+	mu := sv.dot(zv) / 3
 	// H = ss'/s'z + dd'/d'e + t aa' with d = s - mu s~, e = z - mu z~, d'e = 3 mu (mu mu~ - 1),
 	// and a the unit vector orthogonal to z and z~, where the BFGS update of mu Hess F*(z)
 	// leaves t = mu / a' Hess^-1 a.
-	apart := mu*mut - 1
+	apart := -mu*g.dot(yt)/3 - 1
 	if apart > centralEnough {
-		a := c.z.cross(zt)
-		a = orthogonal(a.times(1/math.Sqrt(a.dot(a))), c.z)
-		t := mu / a.dot(c.solveHessian(a))
+		a := zv.cross(c.fromZ.mul(yt))
+		a = orthogonal(a.times(1/math.Sqrt(a.dot(a))), zv)
+		t := mu / c.fromZ.mul(a).dot(c.solveHessian(a))
 		c.h = mat3{}
-		c.h.addOuter(1/(3*mu), c.s)
-		c.h.addOuter(1/(3*mu*apart), c.s.plus(-mu, st))
+		c.h.addOuter(1/(3*mu), sv)
+		c.h.addOuter(1/(3*mu*apart), sv.plus(mu, c.gradient))
 		c.h.addOuter(t, a)
 		if t > 0 && !math.IsInf(t, 1) {
 			return true
 		}
 	}
+	c.h = c.hessian(&c.now)
 	for i := range 3 {
 		for j := range 3 {
-			c.h[i][j] = mu * c.hessian[i][j]
+			c.h[i][j] *= mu
 		}
 	}
 	return true
@@ -229,7 +250,7 @@ func (c *nonsymmetric) affine(d, s []float64) { copy(d, s) }
 func (c *nonsymmetric) combined(d, s, _, ds, dz []float64, target float64) {
 	out := vec3(s).plus(target, c.gradient)
 	if vec3(dz) != (vec3{}) {
-		t := thirdDerivative(c.b, c.toZ.mul(c.z), c.toZ.mul(c.solveHessian(vec3(ds))), c.toZ.mul(vec3(dz)))
+		t := c.now.third(c.b, c.solveHessian(vec3(ds)), c.toZ.mul(vec3(dz)))
 		out = out.plus(-0.5, c.toZ.mul(t))
 	}
 	copy(d, out[:])
@@ -269,12 +290,9 @@ const boundaryError = 1e-3
 // central says whether the point is in the neighbourhood of the central path,
 // mu mu~ <= 1/neighbourhood with the mu of the whole problem.
 func (c *nonsymmetric) central(s, z []float64, mu float64) bool {
-	zt, ok := c.shadow(vec3(s))
-	if !ok || !c.insideZ(vec3(z)) || !c.insideS(vec3(s)) {
-		return false
-	}
-	g, _ := c.derivatives(vec3(z))
-	return -mu*zt.dot(g)/3*neighbourhood <= 1
+	yt, okS := c.shadow(vec3(s))
+	p, okZ := c.at(vec3(z))
+	return okS && okZ && -mu*yt.dot(p.gradient())/3*neighbourhood <= 1
 }
 
 const neighbourhood = 4e-2

@@ -12,19 +12,30 @@ func (b powerBarrier) weights() vec3 { return vec3{1 - b.a, b.a, 0} }
 
 func (powerBarrier) inside() vec3 { return vec3{1, 1, 0} }
 
-func (b powerBarrier) psi(v vec3) (float64, vec3, mat3) {
-	x, y, z := v[0], v[1], v[2]
-	p, q := 2*b.a, 2-2*b.a
-	root := math.Exp(b.a*math.Log(x) + (1-b.a)*math.Log(y))
-	w := root * root
-	return (root - math.Abs(z)) * (root + math.Abs(z)), vec3{p * w / x, q * w / y, -2 * z},
-		mat3{{p * (p - 1) * w / x / x, p * q * w / x / y, 0}, {p * q * w / x / y, q * (q - 1) * w / y / y, 0}, {0, 0, -2}}
+func (b powerBarrier) value(v vec3) float64 {
+	if x, y := v[0], v[1]; x > 0 && y > 0 {
+		root := math.Exp(b.a*math.Log(x) + (1-b.a)*math.Log(y))
+		return (root - math.Abs(v[2])) * (root + math.Abs(v[2]))
+	}
+	return 0
 }
 
-func (b powerBarrier) third(at, u, v vec3) vec3 {
+// gradient: the product x^2a y^(2-2a) is the sum psi + z^2, in which nothing cancels.
+func (b powerBarrier) gradient(v vec3, psi float64) vec3 {
+	w := psi + v[2]*v[2]
+	return vec3{2 * b.a * w / v[0], (2 - 2*b.a) * w / v[1], -2 * v[2]}
+}
+
+func (b powerBarrier) hessian(v vec3, psi float64) mat3 {
+	x, y := v[0], v[1]
+	p, q, w := 2*b.a, 2-2*b.a, psi+v[2]*v[2]
+	return mat3{{p * (p - 1) * w / x / x, p * q * w / x / y, 0},
+		{p * q * w / x / y, q * (q - 1) * w / y / y, 0}, {0, 0, -2}}
+}
+
+func (b powerBarrier) third(at vec3, psi float64, u, v vec3) vec3 {
 	x, y := at[0], at[1]
-	p, q := 2*b.a, 2-2*b.a
-	w := math.Exp(p*math.Log(x) + q*math.Log(y))
+	p, q, w := 2*b.a, 2-2*b.a, psi+at[2]*at[2]
 	// with u and v relative to x and y
 	u1, u2, v1, v2 := u[0]/x, u[1]/y, v[0]/x, v[1]/y
 	d30, d21, d12, d03 := p*(p-1)*(p-2), p*(p-1)*q, p*q*(q-1), q*(q-1)*(q-2)
@@ -37,10 +48,10 @@ func (b powerBarrier) third(at, u, v vec3) vec3 {
 }
 
 // solve is generalizedPower.solveHessian, whose terms are those of curvature.
-func (b powerBarrier) solve(p, v vec3) vec3 {
-	root := math.Exp(b.a*math.Log(p[0]) + (1-b.a)*math.Log(p[1]))
-	w, zeta := root*root, math.Abs(p[2])
-	psi, sum := (root-zeta)*(root+zeta), w+zeta*zeta
+func (b powerBarrier) solve(p vec3, psi float64, v vec3) vec3 {
+	zeta := math.Abs(p[2])
+	w := psi + zeta*zeta
+	sum := w + zeta*zeta
 	share, beta, theta, h := w/psi, w*zeta/sum, zeta*zeta/sum, 2*sum/psi/psi
 	along := math.Copysign(1, p[2]) * v[2]
 	q, d := [2]float64{2 * b.a / p[0], 2 * (1 - b.a) / p[1]}, [2]float64{}

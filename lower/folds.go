@@ -99,15 +99,15 @@ func (f *folds) Solve(ctx context.Context, lambda []float64, tol float64, start 
 func (f *folds) Traits() Traits {
 	each := make([]Traits, len(f.parts))
 	out := Traits{Bounds: f.bounds, Coarse: math.Inf(1)}
-	gradient, start, quick := true, true, true
+	gradient, start, parts := true, true, true
 	for t, p := range f.parts {
 		each[t] = p.Traits()
 		out.Coarse = math.Min(out.Coarse, each[t].Coarse)
 		gradient, start = gradient && each[t].Gradient != nil, start && each[t].Start != nil
 		out.Parts = append(out.Parts, each[t].Parts...)
-		quick = quick && len(each[t].Parts) > 0 && (each[t].Quick == nil || each[t].Quick(len(f.parts)))
+		parts = parts && len(each[t].Parts) > 0
 	}
-	if !quick {
+	if !parts {
 		out.Parts = nil
 	}
 	if gradient {

@@ -82,10 +82,8 @@ type Traits struct {
 	// particular. The validation loss then is not negative.
 	Coarse float64
 	// Parts are the fit, or those of its folds, where it solves the programs of VF-iDCA faster than conic programs, as
-	// only fits of this module can: package internal/lower/bilevel. Quick says of one fold whether so many together do;
-	// nil that any number does.
+	// only fits of this module can: package internal/lower/bilevel.
 	Parts []Fit
-	Quick func(parts int) bool
 	// Squared is |x - y|^2 over the values that two points of one of the Parts stand for, where these are a shorter form
 	// of the values of the variables that a conic program would have, factors of a large matrix for example: of any
 	// length. Conic programs cannot take its place, and no sums of points mean anything. Else it is nil.

@@ -117,11 +117,11 @@ func (m *SVM) Start(lambda []float64, points []*lower.Point) *lower.Point {
 
 // Traits implements [lower.Fit].
 func (m *SVM) Traits() lower.Traits {
-	t := lower.Traits{Bounds: m.Bounds, Path: m.Path, Gradient: m.Gradient, Start: m.Start, Quick: m.train.Quick}
+	t := lower.Traits{Bounds: m.Bounds, Path: m.Path, Gradient: m.Gradient, Start: m.Start}
 	if m.train.Wide() {
 		t.Coarse = coarseGap
 	}
-	if m.train.Quick(1) {
+	if m.train.Quick() {
 		t.Parts = []lower.Fit{m}
 	}
 	return t
@@ -202,7 +202,7 @@ func (m *boundedSVM) Traits() lower.Traits {
 	start := func(lambda []float64, points []*lower.Point) *lower.Point {
 		return m.Start(slices.Concat(lambda, m.bound), points)
 	}
-	return lower.Traits{Start: start, Quick: t.Quick, Coarse: t.Coarse}
+	return lower.Traits{Start: start, Coarse: t.Coarse}
 }
 
 // Solve implements [lower.Fit].

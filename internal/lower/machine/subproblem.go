@@ -40,7 +40,8 @@ type Subproblem struct {
 	p       int
 	scale   float64 // of alpha in the last solve, 0 before the first
 	m0      float64 // the multiplier of V
-	// the features that the preconditioner of Newton steps has in its block at most: manyHeavy, but in tests
+	// the features that the preconditioner of Newton steps has in its block at most: up to mostWhole all of them, else
+	// manyHeavy, but in tests
 	block int
 }
 
@@ -68,9 +69,10 @@ const (
 	// boxStiffness is that of the bounds of the features, relative to the others.
 	boxStiffness = 0.1
 
-	// fewVariables is the limit of Quick. On the tables of R and generated ones, subproblems of up to
-	// 240 variables take half to all of the time of conic programs, larger ones of few rows up to ten times as much.
-	fewVariables = 240
+	// Up to mostWhole features the block of Newton steps is the whole matrix. Where these are also at most rowShare for
+	// each training row, subproblems take 0.1 to 1.1 of the time of conic programs, and where they are more, up to ten
+	// times as much: generated tables of 60 to 1 500 rows and 20 to 1 200 features, sonar, a1a and w1a.
+	mostWhole, rowShare = 400, 2
 	// mostFixes bounds the changes of the active set of h in one step.
 	mostFixes = 20
 )
@@ -89,14 +91,16 @@ func NewSubproblem(parts []*Problem, workers int) (*Subproblem, error) {
 		}
 		s.folds = append(s.folds, newFold(g, t, len(parts)))
 	}
+	if s.p <= mostWhole {
+		s.block = s.p
+	}
 	return s, nil
 }
 
-// Quick says whether a subproblem of so many folds, with the training rows of g in one of them, takes less time than a
-// conic program: where it has few variables, or many rows.
-func (g *Problem) Quick(folds int) bool {
-	variables := folds*(g.rows.p+1) + g.rows.p + 2
-	return variables <= fewVariables || g.rows.n > manyRows || g.Wide()
+// Quick says whether a subproblem with the training rows of g in one of its folds takes less time than a conic program:
+// where its Newton steps need no iterations and the features are not many beside the rows, or where there are many rows.
+func (g *Problem) Quick() bool {
+	return g.rows.p <= min(mostWhole, rowShare*g.rows.n) || g.rows.n > manyRows || g.Wide()
 }
 
 // solving is one solve.

@@ -106,14 +106,19 @@ func (a Affine) Scale(c float64) Affine {
 // copied when it is a *mat.Dense or a *sparse.CSC, and must not change. A
 // mat.Diagonal scales the entries, and leaves entries of a variable what they are. It panics if M is nil.
 func (a Affine) MulMat(m mat.Matrix) Affine {
-	if v := reflect.ValueOf(m); m == nil || v.Kind() == reflect.Pointer && v.IsNil() {
-		panic("convex: MulMat: the matrix is nil")
-	}
+	mustMatrix("MulMat", m)
 	rows, cols := m.Dims()
 	if a.err == nil && cols != a.e.N {
 		return a.fail(rows, "MulMat: a matrix of %d x %d times %v", rows, cols, a)
 	}
 	return a.as(rows, func() affine.Expr { return a.e.MulMat(m) })
+}
+
+// mustMatrix panics if a matrix is nil.
+func mustMatrix(op string, m mat.Matrix) {
+	if v := reflect.ValueOf(m); m == nil || v.Kind() == reflect.Pointer && v.IsNil() {
+		panic("convex: " + op + ": the matrix is nil")
+	}
 }
 
 // At returns entry i.

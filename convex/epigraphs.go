@@ -191,8 +191,9 @@ func QuadOverLin(a, b Affine) Convex {
 }
 
 // QuadForm returns the scalar a'P a of a positive semidefinite matrix P, as the sum of squares of its root. Eigenvalues
-// below zero by rounding count as zero; a matrix with others is an error.
+// below zero by rounding count as zero; a matrix with others is an error. It panics if P is nil.
 func QuadForm(a Affine, p mat.Symmetric) Convex {
+	mustMatrix("QuadForm", p)
 	n := p.SymmetricDim()
 	if a.err == nil && a.e.N != n {
 		return failed(1, a.m, "QuadForm of %v and a matrix of order %d", a, n)

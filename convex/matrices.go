@@ -73,7 +73,7 @@ func order(op string, a Affine) (n int, err error) {
 	if a.err != nil {
 		return n, a.err
 	}
-	if n*n != a.e.N {
+	if n == 0 || n*n != a.e.N {
 		return n, fmt.Errorf("convex: %s: %v is not a square matrix", op, a)
 	}
 	return n, nil
@@ -131,11 +131,8 @@ func psd(b compile.Rows, a affine.Expr, n int) { b.In(backends.PSD(n), triangle(
 func ofMatrix(a Affine, name string, value func(eigenvalues []float64) float64,
 	below func(b compile.Rows, a, u affine.Expr, n int)) Convex {
 	n, err := order(name, a)
-	switch {
-	case err != nil:
+	if err != nil {
 		return broken(1, a.m, err)
-	case n == 0:
-		return failed(1, a.m, "%s of an empty matrix", name)
 	}
 	return graph(a, 1, compile.Graph{
 		Name: name,

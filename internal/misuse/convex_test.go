@@ -17,6 +17,14 @@ var convexFunctions = map[string]any{
 	"Norm2":   convex.Norm2,
 	"NormInf": convex.NormInf, "NuclearNorm": convex.NuclearNorm, "Pos": convex.Pos, "Stack": convex.Stack,
 	"SumSquares": convex.SumSquares,
+	"In":         convex.In, "PSD": convex.PSD, "NegLog": convex.NegLog, "NegEntropy": convex.NegEntropy,
+	"Inverse": convex.Inverse, "Power": convex.Power, "NegPower": convex.NegPower,
+	"RelativeEntropy": convex.RelativeEntropy, "QuadOverLin": convex.QuadOverLin, "QuadForm": convex.QuadForm,
+	"Norm": convex.Norm, "NegGeoMean": convex.NegGeoMean, "SumLargest": convex.SumLargest,
+	"TotalVariation": convex.TotalVariation, "TotalVariation2D": convex.TotalVariation2D,
+	"Symmetric": convex.Symmetric, "Transpose": convex.Transpose, "Trace": convex.Trace,
+	"LambdaMax": convex.LambdaMax, "NegLogDet": convex.NegLogDet, "TraceInverse": convex.TraceInverse,
+	"MatrixFrac": convex.MatrixFrac, "SpectralNorm": convex.SpectralNorm,
 }
 
 // Every function and method of the package, with arguments that are zero or nil, on values of a model and on zero

@@ -98,7 +98,8 @@ func NewSubproblem(parts []*Problem, workers int) (*Subproblem, error) {
 }
 
 // Quick says whether a subproblem with the training rows of g in one of its folds takes less time than a conic program:
-// where its Newton steps need no iterations and the features are not many beside the rows, or where there are many rows.
+// where its Newton steps need no iterations and the features are not many beside the rows, or where there are many
+// rows.
 func (g *Problem) Quick() bool {
 	return g.rows.p <= min(mostWhole, rowShare*g.rows.n) || g.rows.n > manyRows || g.Wide()
 }

@@ -32,6 +32,7 @@ type dual struct {
 	root          []float64 // of the shares of the rows
 	in            []bool    // A
 	sum           []float64 // of B_A M_A^-1 B_A', its lower triangle by columns
+	system        []float64 // to be factorised
 }
 
 const (
@@ -61,7 +62,8 @@ func (f *fold) byRows(active []int, w *Weights) *residual {
 // solveDual solves over the working set by the dual problem. It says whether it came to the end, and whether it moved.
 func (f *fold) solveDual(ctx context.Context, s *residual, w *Weights) (solved, moved bool) {
 	n := s.x.Rows()
-	y := &dual{d: f.d, s: s, root: s.roots(), sum: dense.Zeros(n * n)}
+	y := &dual{d: f.d, s: s, root: s.roots(), sum: dense.Zeros(n * n),
+		system: make([]float64, n*n)}
 	floats.Scale(1/math.Sqrt(s.weight), y.root)
 	for _, u := range f.working {
 		for _, j := range f.d.units[u] {
@@ -200,7 +202,8 @@ func (y *dual) direction(ctx context.Context, rest, v []float64) []float64 {
 		return nil
 	}
 	n := len(rest)
-	h, d := slices.Clone(y.sum), slices.Clone(rest)
+	h, d := y.system, slices.Clone(rest)
+	copy(h, y.sum)
 	for i := range n {
 		h[i*n+i]++
 	}
@@ -221,7 +224,7 @@ func (y *dual) outers(ctx context.Context, a float64, list []int) bool {
 // addOuters adds to the lower triangle of h, of order n and by columns, as many outer products as are counted, of the
 // columns that fill writes into zeros, times what it returns. It says whether it came to the end before the context.
 func addOuters(ctx context.Context, n, count int, h []float64, fill func(i int, column []float64) float64) bool {
-	const panel = 64 // columns
+	panel := min(count, 64) // columns
 	left, right := make([]float64, n*panel), make([]float64, n*panel)
 	for first := 0; first < count; first += panel {
 		if ctx.Err() != nil {

@@ -93,6 +93,22 @@ func TestUnpenalisedProjectedOut(t *testing.T) {
 	}
 }
 
+// ElasticNet of scikit-learn 1.x with alpha=0.1, l1_ratio=0.5, positive=True, tol=1e-14 on these rows.
+func TestNonnegativePeer(t *testing.T) {
+	const n, p = 30, 6
+	x, y := mat.NewDense(n, p, nil), make([]float64, n)
+	for i := range n {
+		for j := range p {
+			x.Set(i, j, math.Sin(float64((i+1)*(j+1))*0.7+float64(j*j)))
+		}
+		y[i] = 2*x.At(i, 0) - x.At(i, 1) + 0.5*x.At(i, 2) + math.Cos(3*float64(i)) + 1
+	}
+	g := must.Of(Squares(Sample{X: design.New(x), Y: y}, true, Terms{Lower: make([]float64, p)}))(t)
+	s := must.Of(g.solve(context.Background(), 0.05, 0.05, 1e-14, nil))(t)
+	require.InDeltaSlice(t, []float64{1.802466707754437, 0, 0.28438825414774543, 0, 0.01389953311037507, 0}, s.B, 1e-7)
+	require.InDelta(t, 1.0691141894200373, s.B0[0], 1e-7)
+}
+
 // At LambdaMax no coefficient is in use but those without a penalty, and with the weight a little smaller one is.
 func TestLambdaMax(t *testing.T) {
 	for kind := range lossesOfTests {

@@ -127,6 +127,30 @@ func scaledIdentity(u affine.Expr, n int) affine.Expr {
 // psd adds that a matrix of order n is positive semidefinite.
 func psd(b compile.Rows, a affine.Expr, n int) { b.In(backends.PSD(n), triangle(a, n)) }
 
+// symmetricPart is that of a matrix of order n.
+func symmetricPart(x []float64, n int) *mat.SymDense {
+	s := mat.NewSymDense(n, nil)
+	for i := range n {
+		for j := range i + 1 {
+			s.SetSym(i, j, (x[i*n+j]+x[j*n+i])/2)
+		}
+	}
+	return s
+}
+
+// overPositive is the sum of a function over eigenvalues, +Inf where one is not positive.
+func overPositive(f func(v float64) float64) func(eigenvalues []float64) float64 {
+	return func(eigenvalues []float64) (sum float64) {
+		for _, v := range eigenvalues {
+			if !(v > 0) {
+				return math.Inf(1)
+			}
+			sum += f(v)
+		}
+		return sum
+	}
+}
+
 // ofMatrix is a scalar atom of a symmetric matrix, with its value by the eigenvalues, in increasing order.
 func ofMatrix(a Affine, name string, value func(eigenvalues []float64) float64,
 	below func(b compile.Rows, a, u affine.Expr, n int)) Convex {
@@ -137,14 +161,8 @@ func ofMatrix(a Affine, name string, value func(eigenvalues []float64) float64,
 	return graph(a, 1, compile.Graph{
 		Name: name,
 		Value: func(x []float64) []float64 {
-			s := mat.NewSymDense(n, nil)
-			for i := range n {
-				for j := range i + 1 {
-					s.SetSym(i, j, (x[i*n+j]+x[j*n+i])/2)
-				}
-			}
 			var eigen mat.EigenSym
-			if !eigen.Factorize(s, false) {
+			if !eigen.Factorize(symmetricPart(x, n), false) {
 				return []float64{math.NaN()}
 			}
 			return []float64{value(eigen.Values(nil))}
@@ -162,15 +180,7 @@ func LambdaMax(a Affine) Convex {
 
 // NegLogDet returns minus the logarithm of the determinant of a positive definite matrix.
 func NegLogDet(a Affine) Convex {
-	value := func(list []float64) (sum float64) {
-		for _, v := range list {
-			if !(v > 0) {
-				return math.Inf(1)
-			}
-			sum -= math.Log(v)
-		}
-		return sum
-	}
+	value := overPositive(func(v float64) float64 { return -math.Log(v) })
 	return ofMatrix(a, "NegLogDet", value, func(b compile.Rows, a, u affine.Expr, n int) {
 		// [A Z; Z' diag(Z)] is semidefinite for a lower triangular Z if and only if log det A >= sum log z_ii.
 		entries, diag := b.New(n*(n+1)/2), affine.Expr{}
@@ -191,15 +201,7 @@ func NegLogDet(a Affine) Convex {
 
 // TraceInverse returns the trace of the inverse of a positive definite matrix.
 func TraceInverse(a Affine) Convex {
-	value := func(list []float64) (sum float64) {
-		for _, v := range list {
-			if !(v > 0) {
-				return math.Inf(1)
-			}
-			sum += 1 / v
-		}
-		return sum
-	}
+	value := overPositive(func(v float64) float64 { return 1 / v })
 	return ofMatrix(a, "TraceInverse", value, func(b compile.Rows, a, u affine.Expr, n int) {
 		inverse := b.New(n * (n + 1) / 2).Pick(triangular(n))
 		psd(b, blocks(a, scaledIdentity(one, n), inverse, n, n), 2*n)
@@ -217,15 +219,9 @@ func MatrixFrac(a, p Affine) Convex {
 	return graph(both, 1, compile.Graph{
 		Name: "MatrixFrac",
 		Value: func(x []float64) []float64 {
-			s := mat.NewSymDense(n, nil)
-			for i := range n {
-				for j := range i + 1 {
-					s.SetSym(i, j, (x[n+i*n+j]+x[n+j*n+i])/2)
-				}
-			}
 			var factor mat.Cholesky
 			var y mat.VecDense
-			if !factor.Factorize(s) || factor.SolveVecTo(&y, mat.NewVecDense(n, x[:n])) != nil {
+			if !factor.Factorize(symmetricPart(x[n:], n)) || factor.SolveVecTo(&y, mat.NewVecDense(n, x[:n])) != nil {
 				return []float64{math.Inf(1)}
 			}
 			return []float64{mat.Dot(mat.NewVecDense(n, x[:n]), &y)}

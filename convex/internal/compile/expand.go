@@ -149,7 +149,7 @@ func (c *compiler) expand(t AtomTerm, g affine.Expr, to sink) {
 	case LogSumExpAtom:
 		c.expandLogSumExps(t, h, to)
 	case GraphAtom:
-		c.expandGraph(t, h, to)
+		c.nonnegative(h.Minus(c.graph(t).Times(t.Scale)), to)
 	case ExpAtom: // exp(a) <= h/scale
 		a := t.argument()
 		for k := range t.count() {
@@ -220,6 +220,9 @@ func (c *compiler) epigraph(t AtomTerm) affine.Expr {
 
 // bound returns the variable u of epigraph, an entry for each of the term.
 func (c *compiler) bound(t AtomTerm) affine.Expr {
+	if t.Atom.Kind == GraphAtom {
+		return c.graph(t)
+	}
 	u := c.shared[t.Atom]
 	if u == nil || t.sel != nil {
 		u = c.auxiliary("a bound on "+t.Atom.String(), t.count())

@@ -34,12 +34,16 @@ func (g *Group) shaped(cone backends.Cone) *Group {
 	return g
 }
 
-// expandGraph adds scale*f_k <= h_k for the selected entries k.
-func (c *compiler) expandGraph(t AtomTerm, h affine.Expr, to sink) {
-	u := c.auxiliary("a bound on "+t.Atom.String(), t.Atom.N).Expr()
-	t.Atom.Graph.Below(Rows{c}, t.Atom.Arg, u)
-	if t.sel != nil {
-		u = u.Pick(t.sel)
+// graph returns u >= f for the selected entries, of variables that all terms of the atom share.
+func (c *compiler) graph(t AtomTerm) affine.Expr {
+	u := c.shared[t.Atom]
+	if u == nil {
+		u = c.auxiliary("a bound on "+t.Atom.String(), t.Atom.N)
+		c.shared[t.Atom] = u
+		t.Atom.Graph.Below(Rows{c}, t.Atom.Arg, u.Expr())
 	}
-	c.nonnegative(h.Minus(u.Times(t.Scale)), to)
+	if t.sel != nil {
+		return u.Expr().Pick(t.sel)
+	}
+	return u.Expr()
 }

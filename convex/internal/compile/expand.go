@@ -135,8 +135,8 @@ func (c *compiler) expand(t AtomTerm, g affine.Expr, to sink) {
 		}
 	case NuclearAtom: // |scale*a|_* <= h
 		a := t.Atom.Arg.Times(t.Scale)
-		cone := c.emit(backends.NuclearNormCone, affine.Stack(h, a))
-		cone.rows = t.Atom.Rows
+		cone := c.emit(backends.NuclearNormCone, affine.Stack(h, a)).shaped(
+			backends.NuclearNorm(a.N/t.Atom.Rows, t.Atom.Rows)) // rows of the matrix are columns of the cone's
 		c.refer(to.row(0), cone, 0, 1, 1)
 		c.noteMatrix(cone, a)
 	case MaxAtom: // scale*f_i <= h for all i

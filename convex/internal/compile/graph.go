@@ -30,7 +30,7 @@ func (r Rows) New(n int) affine.Expr { return r.c.auxiliary("a part of an epigra
 
 // shaped takes the exponents, bounds or sizes of a cone.
 func (g *Group) shaped(cone backends.Cone) *Group {
-	g.shape, g.rows = cone, cone.Cols // rows of the matrix in a nuclear norm are columns of the cone's
+	g.shape = cone
 	return g
 }
 

@@ -66,9 +66,6 @@ func orthant(k backends.ConeKind) bool {
 func (g *Group) Cone(rows int) backends.Cone {
 	c := g.shape
 	c.Kind, c.Dim = g.Kind, rows
-	if g.Kind == backends.NuclearNormCone { // rows of X are columns of the cone's matrix
-		c.Rows, c.Cols = (rows-1)/g.rows, g.rows
-	}
 	return c
 }
 

@@ -51,7 +51,7 @@ func (p *Program) auxiliary(name string, n int) *affine.Variable {
 
 // Copied is the group with nothing changed.
 func (g *Group) Copied() *Group {
-	return &Group{Kind: g.Kind, Expr: g.Expr, rows: g.rows, shape: g.shape, From: g}
+	return &Group{Kind: g.Kind, Expr: g.Expr, shape: g.shape, From: g}
 }
 
 // Lift returns the program with semidefinite matrices in the place of nuclear
@@ -80,7 +80,7 @@ func (p *Program) Lift(restricted bool) *Program {
 			matrices[k].Uses = append(matrices[k].Uses, nuclearUse{G: own, Scale: use.Scale})
 			return []*Group{own}
 		}
-		m := g.rows
+		m := g.shape.Cols
 		n := (g.Expr.N - 1) / m
 		w1 := d.auxiliary("W1 of a nuclear norm", m*(m+1)/2).Expr()
 		w2 := d.auxiliary("W2 of a nuclear norm", n*(n+1)/2).Expr()

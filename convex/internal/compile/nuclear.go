@@ -49,13 +49,13 @@ func (c *compiler) noteMatrix(g *Group, a affine.Expr) {
 	use := nuclearUse{G: g, Scale: t.Scale}
 	for _, mv := range c.Matrices {
 		if mv.V == t.V {
-			if mv.Rows == g.rows {
+			if mv.Rows == g.shape.Cols {
 				mv.Uses = append(mv.Uses, use)
 			}
 			return
 		}
 	}
-	c.Matrices = append(c.Matrices, &MatrixVariable{V: t.V, Rows: g.rows, Cols: t.V.N / g.rows, Uses: []nuclearUse{use}})
+	c.Matrices = append(c.Matrices, &MatrixVariable{V: t.V, Rows: g.shape.Cols, Cols: g.shape.Rows, Uses: []nuclearUse{use}})
 }
 
 // Restricted returns the use of the rows of a group as the nuclear norm of a whole

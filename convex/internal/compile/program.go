@@ -47,8 +47,7 @@ type Group struct {
 	Kind  backends.ConeKind
 	Expr  affine.Expr
 	Index int
-	// rows is the number of rows of the matrix of a nuclear norm, and shape has what else there is to say of a cone.
-	rows  int
+	// shape has the exponents, bounds or sizes of the cone; of a nuclear norm its Cols are the rows of the matrix.
 	shape backends.Cone
 	// From is, in a program derived from another one, the group of that program which this one, or its first row, stands
 	// for.

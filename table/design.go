@@ -94,16 +94,22 @@ func (d *Design) Targets() []string {
 func Choose(t *Table, w Wanted) (*Design, error) {
 	d := newDesign(t, w)
 	d.findTargets()
-	for _, steps := range [][]func(){{d.findFeatures, d.checkTargets, d.checkFeatures}, {d.findRows, d.checkHelpers,
-		d.tellMissing}, {d.hints, d.nameNoted}} {
+	for _, step := range d.steps() {
 		if err := d.wrong.err(); err != nil {
 			return nil, err
 		}
-		for _, step := range steps {
-			step()
-		}
+		step()
 	}
 	return d, nil
+}
+
+// steps are what a design is made in, after its targets: each may find that something is wrong.
+func (d *Design) steps() []func() {
+	return []func(){
+		func() { d.findFeatures(); d.checkTargets(); d.checkFeatures() },
+		func() { d.findRows(); d.checkHelpers(); d.tellMissing() },
+		func() { d.hints(); d.nameNoted() },
+	}
 }
 
 func newDesign(t *Table, w Wanted) *Design {

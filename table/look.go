@@ -46,8 +46,7 @@ func LookAt(t *Table, w Wanted) Look {
 	if len(w.Targets) > 0 || w.Survival || t.Index(defaultTarget) >= 0 {
 		d.findTargets()
 	}
-	for _, step := range []func(){d.findFeatures, d.checkTargets, d.checkFeatures, d.findRows, d.checkHelpers,
-		d.tellMissing, d.hints, d.nameNoted} {
+	for _, step := range d.steps() {
 		step()
 	}
 	out := Look{File: t.name, Rows: t.rows, Header: t.dialect.Header, Findings: slices.Concat([]Finding{}, d.Findings())}

@@ -20,16 +20,10 @@ type Intervals struct {
 // error says why there are none: the model does not predict numbers, its file has no residuals, or too few for the
 // level.
 func (m *Model) Intervals(level float64) (*Intervals, error) {
-	switch {
-	case m.Labels != nil:
-		return nil, fmt.Errorf("%s predicts labels, and intervals are of numbers", m.Model)
-	case m.Times():
-		return nil, fmt.Errorf("%s predicts hazards, and intervals are of targets", m.Model)
-	case m.Targets != nil:
-		return nil, fmt.Errorf("%s predicts several targets, and intervals are of one", m.Model)
-	case m.Matrix != nil:
-		return nil, fmt.Errorf("%s predicts entries of a matrix, and intervals are of rows", m.Model)
-	case m.Conformal == nil:
+	if err := m.oneNumber(); err != nil {
+		return nil, err
+	}
+	if m.Conformal == nil {
 		return nil, errors.New("the file has no residuals of rows left out, which an earlier version did not save: make it " +
 			"once more by conetune tune --save")
 	}
@@ -39,6 +33,21 @@ func (m *Model) Intervals(level float64) (*Intervals, error) {
 	}
 	fits := m.Conformal.Fits(m.Fit())
 	return &Intervals{m, fits, bounds, make([]float64, len(fits))}, nil
+}
+
+// oneNumber says why a model does not predict a number for a row; nil where it does.
+func (m *Model) oneNumber() error {
+	switch {
+	case m.Labels != nil:
+		return fmt.Errorf("%s predicts labels, and intervals are of numbers", m.Model)
+	case m.Times():
+		return fmt.Errorf("%s predicts hazards, and intervals are of targets", m.Model)
+	case m.Targets != nil:
+		return fmt.Errorf("%s predicts several targets, and intervals are of one", m.Model)
+	case m.Matrix != nil:
+		return fmt.Errorf("%s predicts entries of a matrix, and intervals are of rows", m.Model)
+	}
+	return nil
 }
 
 // Of are the bounds for a row: dot are coefficients times its features, to which its offset, 0 without, is added. The
@@ -64,7 +73,7 @@ func (m *Model) validateConformal() error {
 	if c == nil {
 		return nil
 	}
-	if m.Labels != nil || m.Times() || m.Targets != nil || m.Matrix != nil {
+	if m.oneNumber() != nil {
 		return fmt.Errorf("field \"intervals\" does not belong to a model of %s", m.Model)
 	}
 	return c.Validate(len(m.Features))

@@ -74,6 +74,9 @@ func (c *Column) range_() {
 // currencies are the signs that stand before or after amounts.
 var currencies = []string{"$", "€", "£", "¥", "₹", "₩", "CHF", "EUR", "USD", "GBP"}
 
+// Currencies are the signs of currencies that may stand before or after a number.
+func Currencies() []string { return slices.Clone(currencies) }
+
 // looseNumber reads a number as people write it: with signs of percent and currency, thousands in groups, a minus of
 // typesetters, negative amounts in parentheses, blanks. A share in percent is its number: 12 % is 12.
 func looseNumber(text string, decimal byte) (value float64, unit string, ok bool) {

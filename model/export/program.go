@@ -219,7 +219,8 @@ var (
 	plainPattern = `^[-+]?(?:[0-9]+[.]?[0-9]*|[.][0-9]+)(?:[eE][-+]?[0-9]+)?$`
 	blanks       = "[ \\t\u00a0\u202f\u2009]*"
 	groups       = "[,'’ \u00a0\u202f\u2009]"
-	currency     = `(?:\$|€|£|¥|₹|₩|CHF|EUR|USD|GBP)?` + blanks
+	currency     = `(?:` + strings.ReplaceAll(regexp.QuoteMeta(strings.Join(table.Currencies(), " ")), " ", "|") + `)?` +
+		blanks
 	loosePattern = `^(\(?)` + blanks + `([-+−–]?)` + blanks + currency + `([-+]?)((?:[1-9][0-9]{0,2}|0[0-9]{1,2})(?:` +
 		groups + `[0-9]{3})+(?:[.][0-9]*)?|(?:[0-9]+[.]?[0-9]*|[.][0-9]+)(?:[eE][-+]?[0-9]+)?)` + blanks + currency + `%?` +
 		blanks + `\)?$`

@@ -55,7 +55,8 @@ func (c *compiler) noteMatrix(g *Group, a affine.Expr) {
 			return
 		}
 	}
-	c.Matrices = append(c.Matrices, &MatrixVariable{V: t.V, Rows: g.shape.Cols, Cols: g.shape.Rows, Uses: []nuclearUse{use}})
+	c.Matrices = append(c.Matrices, &MatrixVariable{V: t.V, Rows: g.shape.Cols, Cols: g.shape.Rows,
+		Uses: []nuclearUse{use}})
 }
 
 // Restricted returns the use of the rows of a group as the nuclear norm of a whole

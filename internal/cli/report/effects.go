@@ -58,11 +58,10 @@ func coefficientTable(run *Run, fit problems.Fit, j *evaluate.Sample, most int) 
 		t.Columns = append(t.Columns, webpage.Number(name))
 	}
 	stable, by := run.Stability(j), "folds"
-	var sampled []Percentiles
+	sampled := run.Bootstrap != nil && fit.Targets == nil
 	if run.Bootstrap != nil {
 		stable, by = run.Bootstrap.Selected(), "samples"
-		if fit.Targets == nil {
-			sampled, _ = sampledCoefficients(run.Bootstrap)
+		if sampled {
 			t.Columns = append(t.Columns, webpage.Number("2.5 %"), webpage.Number("97.5 %"))
 		}
 	}
@@ -82,10 +81,10 @@ func coefficientTable(run *Run, fit problems.Fit, j *evaluate.Sample, most int) 
 		for _, v := range fit.Of(e.Index)[:len(shown)] {
 			cells = append(cells, webpage.Sorted(words.Fine(v), words.Exact(v)))
 		}
-		if sampled != nil {
-			low, high := sampled[e.Index].Low, sampled[e.Index].High
-			cells = append(cells, webpage.Sorted(words.Fine(low), words.Exact(low)), webpage.Sorted(words.Fine(high),
-				words.Exact(high)))
+		if sampled {
+			p := percentiles(run.Bootstrap, func(f *evaluate.BootstrapFit) float64 { return f.Fit.Coefficients[e.Index] })
+			cells = append(cells, webpage.Sorted(words.Fine(p.Low), words.Exact(p.Low)), webpage.Sorted(words.Fine(p.High),
+				words.Exact(p.High)))
 		}
 		if stable != nil {
 			share := stable[e.Index]

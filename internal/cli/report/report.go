@@ -40,7 +40,8 @@ type Run struct {
 	Judge          *evaluate.Judge  // of predictors
 	Outside        *evaluate.Nested // the error by outer folds; nil without --nested
 	Bootstrap      *evaluate.Bootstrap
-	Settings       []byte // for --config
+	Covered        *evaluate.Covered // by intervals of [IntervalLevel] on the test rows; nil without
+	Settings       []byte            // for --config
 
 	once      sync.Once // for the next field
 	deviation []float64 // of the features over the training rows
@@ -99,8 +100,8 @@ func summarize(run *Run, split *dataset.Split, results []*tune.Result) summary {
 	} else {
 		s.quality = targetsTable(run.Judge.Targets(r))
 	}
-	if c := run.Judge.Intervals(r, IntervalLevel); c != nil {
-		s.verdict = append(s.verdict, describeIntervals(c))
+	if run.Covered != nil {
+		s.verdict = append(s.verdict, describeIntervals(run.Covered))
 	}
 	if run.Bootstrap != nil {
 		s.verdict = append(s.verdict, describeBootstrap(run, r))

@@ -97,6 +97,7 @@ func tuneData(a *cli.App, ctx context.Context, job *tuneJob) error {
 			return err
 		}
 	}
+	job.run.Covered = job.run.Judge.Intervals(evaluate.Best(results), report.IntervalLevel)
 	for _, r := range results {
 		r.TimeSeconds += built.Seconds() // everything after the data are in memory
 	}
@@ -236,7 +237,7 @@ func (job *tuneJob) told(results []*tune.Result) []toldResult {
 		list[i].stable = job.run.Stability(list[i].judged)
 		if r == evaluate.Best(results) {
 			list[i].nested, list[i].bootstrap = job.run.Outside, job.run.TellBootstrap(r)
-			list[i].intervals = job.run.Judge.Intervals(r, report.IntervalLevel)
+			list[i].intervals = job.run.Covered
 		}
 		list[i].notes = job.run.Rows.Notes
 	}

@@ -1,7 +1,6 @@
 package convex
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
@@ -124,11 +123,8 @@ func NegPower(a Affine, p float64) Convex {
 // divergence is that less a[i] - b[i]. An operand of length 1 is broadcast.
 func RelativeEntropy(a, b Affine) Convex {
 	n := max(a.e.N, b.e.N)
-	both, ok := pair("RelativeEntropy", a, b)
-	if !ok {
-		return broken(n, both.m, both.err)
-	}
-	return graph(both, n, compile.Graph{
+	zero := Affine{e: affine.Expr{N: n}}
+	return graph(Stack(zero.Plus(a), zero.Plus(b)), n, compile.Graph{
 		Name: "RelativeEntropy",
 		Value: func(x []float64) []float64 {
 			out := make([]float64, n)
@@ -148,20 +144,6 @@ func RelativeEntropy(a, b Affine) Convex {
 			}
 		},
 	})
-}
-
-// pair stacks two vectors of one length, of which one of length 1 is repeated.
-func pair(op string, a, b Affine) (both Affine, ok bool) {
-	n := max(a.e.N, b.e.N)
-	m, err := common(op, a, b)
-	if err == nil && unlike(a.e.N, b.e.N) {
-		err = fmt.Errorf("convex: %s of %v and %v: the lengths differ", op, a, b)
-	}
-	if err != nil {
-		return Affine{m: m, err: err}, false
-	}
-	zero := Affine{e: affine.Expr{N: n}}
-	return Stack(zero.Plus(a), zero.Plus(b)), true
 }
 
 // QuadOverLin returns the scalar sum of a[i]^2 over b, a scalar b > 0.

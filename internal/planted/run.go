@@ -3,6 +3,7 @@ package planted
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -101,6 +102,25 @@ func (t *Tally) All() *Count {
 		all.merge(c)
 	}
 	return all
+}
+
+// Faults are the answers that are wrong, and that of programs with a clear answer fewer than a share least, or than
+// fewest at all, were answered.
+func (t *Tally) Faults(least float64, fewest int) (list []string) {
+	for _, f := range t.Findings {
+		list = append(list, fmt.Sprintf("%v, %v: %v: %s", f.ID, f.Class, f.Outcome, f.Detail))
+	}
+	right, all := 0, 0
+	for row, c := range t.Counts {
+		if row.Class != Weak {
+			right, all = right+c.Outcomes[Right], all+c.Total()
+		}
+	}
+	if all < fewest || float64(right) < least*float64(all) {
+		list = append(list, fmt.Sprintf("%d of %d answers are right, the others undecided, expected a share of %g", right,
+			all, least))
+	}
+	return list
 }
 
 // count returns that of a row, a new one where there is none.

@@ -221,6 +221,19 @@ func (d *Matrix) Axpy(a float64, j int, r []float64) {
 	}
 }
 
+// Less computes r -= a_0 x_from + a_1 x_from+1 + .., with r of length n, each of them as Axpy has it.
+func (d *Matrix) Less(from int, a, r []float64) {
+	if d.dense != nil && d.n >= kernelRows {
+		dense.GemvN(d.n, len(a), d.dense[from*d.n:], d.n, a, r)
+		return
+	}
+	for k, v := range a {
+		if v != 0 {
+			d.Axpy(-v, from+k, r)
+		}
+	}
+}
+
 // largest bounds the root mean square of a column, as tables of files bound their entries: products of four entries,
 // summed over rows and columns, are finite.
 const largest = 1e70

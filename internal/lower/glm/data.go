@@ -108,10 +108,11 @@ type squared interface {
 
 // work is what steps over the working set of a fold are made with.
 type work interface {
-	// at is the gradient of the loss of coefficient (j, k), less its sign.
+	// at is the gradient of the loss of coefficient (j, k), less its sign, and fall appends those of features.
 	at(j, k int) float64
-	// move changes what at is made of as a step of the coefficients of feature j does.
-	move(j int, step []float64)
+	fall(to []float64, features []int) []float64
+	// move changes what at is made of as steps of the coefficients of features do.
+	move(steps []float64, features []int)
 	// diagonal is the curvature of feature j.
 	diagonal(j int) float64
 	// block are the products of some features with each other, of one target: a square matrix by columns, of which the

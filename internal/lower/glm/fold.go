@@ -32,10 +32,11 @@ type fold struct {
 	inWork           []bool
 	gap              float64
 	inner            float64
-	objective, bound float64 // the latter of the dual problem, for the weights at work
-	solved, ended    bool    // the latter as no more can be done
-	joins            []int   // what joins the working set in the next round
-	step             []float64
+	objective, bound float64   // the latter of the dual problem, for the weights at work
+	solved, ended    bool      // the latter as no more can be done
+	joins            []int     // what joins the working set in the next round
+	step             []float64 // of one feature, which one holds
+	one              []int
 	next             []float64 // of a unit
 	pull             []float64 // gradients of it
 }
@@ -43,7 +44,7 @@ type fold struct {
 func (d *Data) newFold(t int) *fold {
 	f := &fold{
 		d: d, number: t, b: make([]float64, d.p*d.q), gradient: make([]float64, d.p*d.q), inWork: make([]bool, len(d.units)),
-		step: make([]float64, d.q), products: d.products,
+		step: make([]float64, d.q), one: make([]int, 1), products: d.products,
 	}
 	if d.curved != nil {
 		f.point = d.start(t)
@@ -105,12 +106,15 @@ func (f *fold) intercepts() []float64 {
 	return out
 }
 
-// move changes the coefficients of feature j by step.
-func (f *fold) move(j int, step []float64) {
-	for k, s := range step {
-		f.b[j*f.d.q+k] += s
+// move changes the coefficients of features by steps.
+func (f *fold) move(steps []float64, features []int) {
+	q := f.d.q
+	for i, j := range features {
+		for k, s := range steps[i*q : (i+1)*q] {
+			f.b[j*q+k] += s
+		}
 	}
-	f.work.move(j, step)
+	f.work.move(steps, features)
 }
 
 func nonzero(list []float64) bool {
@@ -292,11 +296,10 @@ func (f *fold) settle(ctx context.Context, w *Weights, end ending) {
 
 // read fills in the gradients of the working set.
 func (f *fold) read() {
-	q := f.d.q
-	for _, j := range f.features() {
-		for k := range q {
-			f.gradient[j*q+k] = f.work.at(j, k)
-		}
+	q, features := f.d.q, f.features()
+	g := f.work.fall(nil, features)
+	for i, j := range features {
+		copy(f.gradient[j*q:(j+1)*q], g[i*q:])
 	}
 }
 

@@ -49,7 +49,35 @@ func (l *local) block(features []int) []float64 {
 
 func (l *local) at(j, k int) float64 { return l.r[l.place[j]*l.q+k] }
 
-func (l *local) move(j int, step []float64) { less(l.r, l.column(l.place[j]), step, l.q) }
+func (l *local) fall(to []float64, features []int) []float64 {
+	for _, j := range features {
+		i := l.place[j] * l.q
+		to = append(to, l.r[i:i+l.q]...)
+	}
+	return to
+}
+
+func (l *local) move(steps []float64, features []int) {
+	if l.q == 1 && consecutive(l.place, features) {
+		dense.GemvN(len(l.features), len(features), l.h[l.place[features[0]]*l.lda:], l.lda, steps, l.r)
+		return
+	}
+	for i, j := range features {
+		if step := steps[i*l.q : (i+1)*l.q]; nonzero(step) {
+			less(l.r, l.column(l.place[j]), step, l.q)
+		}
+	}
+}
+
+// consecutive says that the places of features follow each other.
+func consecutive(place, features []int) bool {
+	for i, j := range features {
+		if place[j] != place[features[0]]+i {
+			return false
+		}
+	}
+	return len(features) > 0
+}
 
 // less subtracts the products of a column with a step of each target.
 func less(r, column, step []float64, q int) {

@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/conetune/conetune/internal/dense"
 )
 
@@ -86,23 +88,17 @@ func (f *fold) newton(active []int, w *Weights, direction func(features, unit []
 		return false, false
 	}
 	before := f.penalties(active, w)
-	kept, pull := make([]float64, 0, order), make([]float64, order)
-	for i, j := range features {
+	kept, pull, steps := make([]float64, 0, order), f.work.fall(nil, features), make([]float64, order)
+	for _, j := range features {
 		kept = append(kept, f.b[j*q:(j+1)*q]...)
-		for k := range q {
-			pull[i*q+k] = f.work.at(j, k)
-		}
 	}
-	one := make([]float64, q)
 	move := func(by float64) {
 		for i, j := range features {
 			for k := range q {
-				one[k] = by * (f.b[j*q+k] - kept[i*q+k])
-			}
-			if nonzero(one) {
-				f.work.move(j, one)
+				steps[i*q+k] = by * (f.b[j*q+k] - kept[i*q+k])
 			}
 		}
+		f.work.move(steps, features)
 	}
 	const halvings = 30
 	far := 1.0
@@ -123,10 +119,8 @@ func (f *fold) newton(active []int, w *Weights, direction func(features, unit []
 		// the loss falls by less than its gradient says
 		if rounding := 1e-15 * math.Abs(before); expected > 0 && change <= rounding {
 			move(1)
-			for i, j := range features {
-				for k := range q { // half the sum of the gradients at both ends, as the loss is quadratic
-					change += (f.b[j*q+k] - kept[i*q+k]) * (pull[i*q+k] - f.work.at(j, k)) / 2
-				}
+			for i, v := range f.work.fall(nil, features) { // at both ends, as the loss is quadratic
+				change += steps[i] * (pull[i] - v) / 2
 			}
 			if change <= -1e-4*expected+rounding {
 				return true, cutShort
@@ -206,7 +200,8 @@ func (f *fold) follow(features, unit []int, step, descent []float64, w *Weights)
 func (f *fold) shift(j int, to float64) {
 	f.step[0] = to - f.b[j]
 	f.b[j] = to
-	f.work.move(j, f.step)
+	f.one[0] = j
+	f.work.move(f.step, f.one)
 }
 
 // coupled says that some of the units have norms of several coefficients.
@@ -249,12 +244,8 @@ func (f *fold) alone(u int) bool { return len(f.d.units[u]) == 1 && f.d.q == 1 }
 // descents are the derivatives of the objective, less their signs, in the coefficients of features, whose units are not
 // zero.
 func (f *fold) descents(features, unit []int, w *Weights) []float64 {
-	g, q := f.slopes(features, unit, w), f.d.q
-	for i, j := range features {
-		for k := range q {
-			g[i*q+k] = f.work.at(j, k) - g[i*q+k]
-		}
-	}
+	g := f.work.fall(nil, features)
+	floats.Sub(g, f.slopes(features, unit, w))
 	return g
 }
 

@@ -128,7 +128,7 @@ func (p *Quadratic) stacked(rows []Rows, list []int) *residual {
 func (p *Quadratic) ready(n int) {
 	if p.f == nil || p.f.d.p != n {
 		d := &Data{p: n, q: 1, n: math.MaxInt, units: indices.Singles(n), plain: true, single: true, all: indices.Range(0, n)}
-		p.f = &fold{d: d, step: make([]float64, 1), working: d.all, part: new(part)}
+		p.f = &fold{d: d, step: make([]float64, 1), one: make([]int, 1), working: d.all, part: new(part)}
 	}
 }
 

@@ -52,31 +52,63 @@ func (s *residual) atAll(from, k int, out []float64) {
 	}
 }
 
-func (s *residual) move(j int, step []float64) {
-	s.fresh = false
-	c := s.place[j]
-	index, value := s.x.Column(c)
-	for k, by := range step {
-		if by == 0 {
-			continue
+func (s *residual) fall(to []float64, features []int) []float64 {
+	if n := len(to); len(s.r) == 1 && s.linear == nil && consecutive(s.place, features) {
+		to = append(to, make([]float64, len(features))...)
+		s.atAll(s.place[features[0]], 0, to[n:])
+		return to
+	}
+	for _, j := range features {
+		for k := range s.r {
+			to = append(to, s.at(j, k))
 		}
-		r := s.r[k]
-		s.shift[k] += by * s.mean[c]
-		switch {
-		case s.rows == nil || index == nil && s.even:
-			s.x.Axpy(-by, c, r)
+	}
+	return to
+}
+
+func (s *residual) move(steps []float64, features []int) {
+	s.fresh = false
+	q := len(s.r)
+	plain := s.rows == nil || s.even && s.x.Dense()
+	if plain && q == 1 && consecutive(s.place, features) {
+		s.x.Less(s.place[features[0]], steps, s.r[0])
+		for i, j := range features {
+			s.shift[0] += steps[i] * s.mean[s.place[j]]
+		}
+	} else {
+		for i, j := range features {
+			c := s.place[j]
+			for k, by := range steps[i*q : (i+1)*q] {
+				if by != 0 {
+					s.shift[k] += by * s.mean[c]
+					s.one(c, by, s.r[k], plain)
+				}
+			}
+		}
+	}
+	if plain {
+		for _, r := range s.r {
 			for _, i := range s.left {
 				r[i] = 0
 			}
-		case index == nil:
-			weights, r := s.rows[:len(value)], r[:len(value)]
-			for i, v := range value {
-				r[i] -= by * v * weights[i]
-			}
-		default:
-			for l, i := range index {
-				r[i] -= by * value[l] * s.rows[i]
-			}
+		}
+	}
+}
+
+// one subtracts a column times a number from the residuals of a target.
+func (s *residual) one(c int, by float64, r []float64, plain bool) {
+	index, value := s.x.Column(c)
+	switch {
+	case plain:
+		s.x.Axpy(-by, c, r)
+	case index == nil:
+		weights, r := s.rows[:len(value)], r[:len(value)]
+		for i, v := range value {
+			r[i] -= by * v * weights[i]
+		}
+	default:
+		for l, i := range index {
+			r[i] -= by * value[l] * s.rows[i]
 		}
 	}
 }

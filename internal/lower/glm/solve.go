@@ -71,7 +71,7 @@ func (p *Path) From(ctx context.Context, b []float64, known *Path) {
 		}
 		f.products.begin(f)
 		for _, j := range f.features() {
-			f.move(j, b[j*d.q:(j+1)*d.q])
+			f.move(b[j*d.q:(j+1)*d.q], []int{j})
 		}
 	})
 	if d.curved != nil {

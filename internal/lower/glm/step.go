@@ -70,10 +70,8 @@ func (f *fold) block(u int, w *Weights) float64 {
 		f.next[i] = v
 		moved += v * v
 	}
-	for i, j := range members {
-		if step := f.next[i*q : (i+1)*q]; nonzero(step) {
-			f.move(j, step)
-		}
+	if moved > 0 {
+		f.move(f.next, members)
 	}
 	return curve * moved
 }
@@ -84,13 +82,13 @@ func (f *fold) block(u int, w *Weights) float64 {
 func (f *fold) prox(u int, curve float64, w *Weights, products []float64) {
 	members, q, norm := f.d.units[u], f.d.q, w.Norm[u]
 	n := len(members)
-	f.next, f.pull = f.next[:0], f.pull[:0]
+	f.next, f.pull = f.next[:0], f.work.fall(f.pull[:0], members)
 	size := 0.0
-	for _, j := range members {
+	for i, j := range members {
 		for k := range q {
-			b, g := f.b[j*q+k], f.work.at(j, k)
-			v := numerics.Soft(curve*b+g-w.second(j)*b, w.absolute(j))
-			f.next, f.pull = append(f.next, v), append(f.pull, g)
+			b := f.b[j*q+k]
+			v := numerics.Soft(curve*b+f.pull[i*q+k]-w.second(j)*b, w.absolute(j))
+			f.next = append(f.next, v)
 			size += v * v
 		}
 	}
@@ -141,10 +139,7 @@ func (f *fold) prox(u int, curve float64, w *Weights, products []float64) {
 func (f *fold) exact(u int, e spectrum, second, norm float64) {
 	members := f.d.units[u]
 	n := len(members)
-	f.next, f.pull = append(f.next[:0], make([]float64, n)...), f.pull[:0]
-	for _, j := range members {
-		f.pull = append(f.pull, f.work.at(j, 0))
-	}
+	f.next, f.pull = append(f.next[:0], make([]float64, n)...), f.work.fall(f.pull[:0], members)
 	old := f.inUse(u)
 	if !old && !(floats.Norm(f.pull, 2) > norm) {
 		return

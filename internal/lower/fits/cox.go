@@ -6,7 +6,6 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/conetune/conetune/internal/lower/design"
 	"github.com/conetune/conetune/internal/lower/glm"
 	"github.com/conetune/conetune/internal/lower/sparse"
 	"github.com/conetune/conetune/internal/lower/survival"
@@ -63,47 +62,31 @@ func NewCox(train, val Rows, o CoxOptions) (*Net, error) {
 
 // added is the validation loss that is what rows add to the deviance of others.
 func added(train, val Rows, ties survival.Ties, events float64) func(x [][]float64, of []int) (float64, []float64) {
-	plus := survival.New(slices.Concat(train.Y, val.Y), bothWeights(train, val), ties)
-	minus := survival.New(train.Y, train.Weights, ties)
+	n, weights := len(train.Y), slices.Concat(weightsOf(train), weightsOf(val))
+	plus := glm.Hazards{Ties: ties}.Joint(slices.Concat(train.Y, val.Y), weights)
+	minus := glm.Hazards{Ties: ties}.Joint(train.Y, weights[:n])
 	return func(x [][]float64, of []int) (value float64, gradient []float64) {
-		var f []float64
-		for _, r := range []Rows{train, val} {
-			g := make([]float64, len(r.Y))
+		f := make([]float64, len(weights))
+		pull, less, curve := make([]float64, len(f)), make([]float64, n), make([]float64, len(f))
+		for i, r := range []Rows{train, val} {
+			g := [][]float64{f[:n], f[n:]}[i]
 			if r.X.Mul(g, x[0]); r.Offset != nil {
 				floats.Add(g, r.Offset)
 			}
-			f = append(f, g...)
 		}
-		gradient = make([]float64, len(of))
-		add := func(l *survival.Likelihood, f []float64, factor float64, to ...*design.Matrix) {
-			p := l.At(f, nil)
-			value += factor * p.HalfDeviance
-			u := make([]float64, len(f))
-			p.Slopes(u, make([]float64, len(f)))
-			for _, x := range to {
-				n := x.Rows()
-				for i, j := range of {
-					gradient[i] -= factor * x.Dot(j, u[:n])
-				}
-				u = u[n:]
-			}
+		value = plus().Sum(f, pull, curve) - minus().Sum(f[:n], less, curve[:n])
+		floats.Sub(pull[:n], less)
+		for _, j := range of {
+			gradient = append(gradient, -2/events*(train.X.Dot(j, pull[:n])+val.X.Dot(j, pull[n:])))
 		}
-		add(plus, f, 2/events, train.X, val.X)
-		add(minus, f[:len(train.Y)], -2/events, train.X)
-		return value, gradient
+		return 2 / events * value, gradient
 	}
 }
 
-// bothWeights are those of two sets of rows; nil for equal ones.
-func bothWeights(a, b Rows) []float64 {
-	if a.Weights == nil && b.Weights == nil {
-		return nil
+// weightsOf are those of rows, ones where they are equal.
+func weightsOf(r Rows) []float64 {
+	if r.Weights == nil {
+		return slices.Repeat([]float64{1}, len(r.Y))
 	}
-	of := func(r Rows) []float64 {
-		if r.Weights == nil {
-			return slices.Repeat([]float64{1}, len(r.Y))
-		}
-		return r.Weights
-	}
-	return slices.Concat(of(a), of(b))
+	return r.Weights
 }

@@ -1,0 +1,115 @@
+package table
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Term is features that belong together: those of a column, or the products of those of several.
+type Term struct {
+	// Columns are the numbers of its columns in the encoder.
+	Columns  []int
+	Features []string
+}
+
+// Terms are those of columns, and then of interactions, in the order of the features.
+func (e *Encoder) Terms() (list []Term) {
+	for k := range e.Columns {
+		list = append(list, Term{[]int{k}, e.Columns[k].Features()})
+	}
+	for _, names := range e.Interactions {
+		t := Term{Features: []string{""}}
+		for i, name := range names {
+			k := e.index(name)
+			t.Columns = append(t.Columns, k)
+			var products []string
+			for _, left := range t.Features {
+				for _, right := range e.Columns[k].made() {
+					if i > 0 {
+						right = left + ":" + right
+					}
+					products = append(products, right)
+				}
+			}
+			t.Features = products
+		}
+		list = append(list, t)
+	}
+	return list
+}
+
+// index is the number of a column, -1 for none.
+func (e *Encoder) index(column string) int {
+	return slices.IndexFunc(e.Columns, func(c Coding) bool { return c.Column == column })
+}
+
+// validateTerms says which columns or features of terms there are not.
+func (e *Encoder) validateTerms() error {
+	for _, names := range e.Interactions {
+		if len(names) < 2 || !unique(names) || slices.ContainsFunc(names, func(s string) bool { return e.index(s) < 0 }) {
+			return fmt.Errorf("an interaction of the columns %q, expected two that are there, or more", names)
+		}
+	}
+	owner := e.owners()
+	for k := range e.Columns {
+		for _, w := range e.Columns[k].Others.weights() {
+			if of, there := owner[w.Feature]; !there || of == k {
+				return fmt.Errorf("the column %q is filled by %q, which is no feature of another column", e.Columns[k].Column,
+					w.Feature)
+			}
+		}
+	}
+	return nil
+}
+
+// owners are the numbers of the columns that features are made of, but for those of gaps and interactions.
+func (e *Encoder) owners() map[string]int {
+	out := map[string]int{}
+	for k := range e.Columns {
+		for _, name := range e.Columns[k].made() {
+			out[name] = k
+		}
+	}
+	return out
+}
+
+// Part is the encoder with those of its terms alone for which used is true, and with the columns that these take; their
+// features are in the order of all.
+func (e *Encoder) Part(used func(k int) bool) *Encoder {
+	out, columns := *e, make([]bool, len(e.Columns))
+	out.Columns, out.Interactions = nil, nil
+	owner := e.owners()
+	take := func(k int) {
+		columns[k] = true
+		for _, w := range e.Columns[k].Others.weights() {
+			columns[owner[w.Feature]] = true // at its own fill
+		}
+	}
+	for k, t := range e.Terms() {
+		if used(k) {
+			for _, c := range t.Columns {
+				take(c)
+			}
+			if k >= len(e.Columns) {
+				out.Interactions = append(out.Interactions, e.Interactions[k-len(e.Columns)])
+			}
+		}
+	}
+	for k, taken := range columns {
+		if taken {
+			out.Columns = append(out.Columns, e.Columns[k])
+		}
+	}
+	return &out
+}
+
+// InColumns are the sizes of the groups of features that have a column, or an interaction, in common, without empty
+// ones.
+func (e *Encoder) InColumns() (sizes []int) {
+	for _, t := range e.Terms() {
+		if len(t.Features) > 0 {
+			sizes = append(sizes, len(t.Features))
+		}
+	}
+	return sizes
+}

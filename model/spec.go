@@ -7,12 +7,14 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/conetune/conetune/internal/indices"
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/groups"
 	"github.com/conetune/conetune/problems/regression"
 	"github.com/conetune/conetune/problems/svm"
+	"github.com/conetune/conetune/table"
 	"github.com/conetune/conetune/table/input"
 	"github.com/conetune/conetune/tune"
 )
@@ -45,7 +47,8 @@ type Options struct {
 	Scaling                dataset.Scaling
 	// Terms are penalty factors and bounds of the features of these names, nil for none.
 	Terms func(features []string) (regression.Terms, error)
-	// Groups are those of the features of these names.
+	// Groups are those of the features of these names; nil for a group for each column and interaction, of all features
+	// made of it.
 	Groups func(features []string, overlap bool) (*groups.Groups, error)
 	// Gamma, Pilot, Order, Threshold, Level and Ties are those of [regression.Options].
 	Gamma            float64
@@ -316,9 +319,10 @@ func (s *Spec) regression(rows *input.Rows, o Options) (out regression.Options, 
 			}
 		case "Groups":
 			if o.Groups == nil {
-				return out, fmt.Errorf("%s needs Options.Groups", s.Name)
+				out.Groups = groupsOfColumns(rows.Encoder, features)
+			} else {
+				out.Groups, err = o.Groups(features, s.overlap)
 			}
-			out.Groups, err = o.Groups(features, s.overlap)
 		default:
 			reflect.ValueOf(&out).Elem().FieldByName(name).Set(reflect.ValueOf(o).FieldByName(name))
 		}
@@ -330,6 +334,26 @@ func (s *Spec) regression(rows *input.Rows, o Options) (out regression.Options, 
 		out.Label = rows.Label
 	}
 	return out, nil
+}
+
+// groupsOfColumns has a group for each column and interaction, or each feature where the encoder is nil.
+func groupsOfColumns(e *table.Encoder, features []string) *groups.Groups {
+	if e == nil {
+		e = table.OfNumbers(features)
+	}
+	g, at := &groups.Groups{}, 0
+	for _, t := range e.Terms() {
+		if n := len(t.Features); n > 0 {
+			var names []string
+			for _, k := range t.Columns {
+				names = append(names, e.Columns[k].Column)
+			}
+			g.Names = append(g.Names, "group("+strings.Join(names, ":")+")")
+			g.Members = append(g.Members, indices.Range(at, at+n))
+			at += n
+		}
+	}
+	return g
 }
 
 // newMachine is the support vector machine of folds.

@@ -116,7 +116,8 @@ func Choose(t *Table, w Wanted) (*Design, error) {
 // steps are what a design is made in, after its targets: each may find that something is wrong.
 func (d *Design) steps() []func() {
 	return []func(){
-		func() { d.findForms(); d.findFeatures(); d.checkForms(); d.checkTargets(); d.checkFeatures() },
+		func() { d.findForms() },
+		func() { d.findFeatures(); d.checkForms(); d.checkTargets(); d.checkFeatures() },
 		func() { d.findRows(); d.checkHelpers(); d.tellMissing() },
 		func() { d.hints(); d.nameNoted() },
 	}
@@ -511,7 +512,8 @@ func (d *Design) tellMissing() {
 			d.note("missing", "missing values in %s: a level of their own where they are more than 5 %% of the training rows, "+
 				"and else the reference", gaps)
 		default:
-			d.note("missing", "missing values in %s: the "+fillOf(d.wanted.Missing)+" is put in their place", gaps)
+			d.note("missing", "missing values in %s: the "+fillOf(d.wanted.Missing)+" of the training rows is put in "+
+				"their place", gaps)
 		}
 	}
 }
@@ -520,9 +522,9 @@ func (d *Design) tellMissing() {
 func fillOf(rule string) string {
 	switch rule {
 	case Regression:
-		return "regression on the other columns in the training rows"
+		return "regression on the other columns"
 	case Mean:
-		return "mean of the training rows"
+		return Mean
 	}
-	return "median of the training rows"
+	return Median
 }

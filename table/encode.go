@@ -96,6 +96,35 @@ func (c *Coding) made() (names []string) {
 	return names
 }
 
+// Element is what features of a column are sums of: 1 in the rows of a level of a category, or a function of a number.
+type Element struct {
+	Level    string
+	Function Function
+}
+
+// Elements are those of the features but that of missing values, and the weights by which each feature is their sum.
+func (c *Coding) Elements() (list []Element, weights [][]float64) {
+	switch {
+	case c.Kind == Category:
+		levels := c.Levels[min(1, len(c.Levels)):]
+		for k, level := range levels {
+			list, weights = append(list, Element{Level: level}), append(weights, make([]float64, len(levels)))
+			for l := range levels {
+				if l == k || c.Ordered && l > k {
+					weights[k][l] = 1
+				}
+			}
+		}
+		return list, weights
+	case c.Basis == nil:
+		return []Element{{Function: Function{Kind: Power, Scale: 1, Power: 1}}}, [][]float64{{1}}
+	}
+	for _, f := range c.Basis.Functions {
+		list = append(list, Element{Function: f})
+	}
+	return list, c.Basis.Weights
+}
+
 // Features are the names of those of the column.
 func (c *Coding) Features() []string {
 	names := c.made()

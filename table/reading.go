@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/james-bowman/sparse"
 	"gonum.org/v1/gonum/mat"
@@ -317,9 +316,8 @@ func (r *Reading) Rows() []int { return r.rows }
 func (r *Reading) Findings() []Finding {
 	list := slices.Clip(r.findings)
 	if r.predicts {
-		rule := fillOf(r.encoder.Rule)
 		list = found(list, "missing", r.cells(func(s *slot) FoundColumn { return s.filled }), "missing values in %s: the "+
-			rule[:strings.Index(rule+" of the", " of the")]+" or the reference of the training rows is put in their place")
+			fillOf(r.encoder.Rule)+" or the reference of the training rows is put in their place")
 	}
 	list = append(list, r.Unseen()...)
 	if r.predicts {

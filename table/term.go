@@ -102,14 +102,3 @@ func (e *Encoder) Part(used func(k int) bool) *Encoder {
 	}
 	return &out
 }
-
-// InColumns are the sizes of the groups of features that have a column, or an interaction, in common, without empty
-// ones.
-func (e *Encoder) InColumns() (sizes []int) {
-	for _, t := range e.Terms() {
-		if len(t.Features) > 0 {
-			sizes = append(sizes, len(t.Features))
-		}
-	}
-	return sizes
-}

@@ -72,7 +72,7 @@ func Command(a *cli.App) *cobra.Command {
 	fs.StringVar(&name, "model", "", "`MODEL` that is to be tuned, which says what the target may be")
 	fs.Var(cli.NewNameList(&w.Categorical), "categorical", "columns `A,B,..` whose numbers are names")
 	fs.Var(cli.NewNameList(&w.Drop), "drop", "columns `A,B,..` to leave out")
-	cli.Register(fs, tune.DialectFlags(&o))
+	cli.Register(fs, append(tune.FormFlags(&w.Forms), tune.DialectFlags(&o)...))
 	cli.RegisterMemory(fs)
 	fs.BoolVar(&asJSON, "json", false, "print one JSON object")
 	return cmd

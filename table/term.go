@@ -3,6 +3,9 @@ package table
 import (
 	"fmt"
 	"slices"
+	"strings"
+
+	"github.com/conetune/conetune/internal/words"
 )
 
 // Term is features that belong together: those of a column, or the products of those of several.
@@ -101,4 +104,35 @@ func (e *Encoder) Part(used func(k int) bool) *Encoder {
 		}
 	}
 	return &out
+}
+
+// Expands says whether features depend on training rows beyond what stands in the place of missing values: those of
+// splines and polynomials.
+func (e *Encoder) Expands() bool {
+	return e != nil && slices.ContainsFunc(e.Columns, func(c Coding) bool { return c.Basis.learned() })
+}
+
+// Form says in words what becomes of the column; empty where it is what is usual.
+func (c *Coding) Form() string {
+	switch b := c.Basis; {
+	case c.Ordered:
+		return "ordered"
+	case b == nil:
+		return ""
+	case b.Kind == Polynomial:
+		return fmt.Sprintf("polynomial of degree %d", len(b.Names))
+	case b.Kind == Parts:
+		return strings.Join(b.Names, " ")
+	default:
+		text, at := fmt.Sprintf("natural cubic spline, %d degrees of freedom", len(b.Names)), ", knots "
+		for _, f := range b.Functions {
+			if f.Kind == Ramp && f.Power > 1 {
+				text, at = text+at+words.Number(f.At), " "
+			}
+		}
+		if b.Functions != nil { // the last knot, from which on it is a line
+			text += at + words.Number(b.Functions[3].At)
+		}
+		return text
+	}
 }

@@ -89,6 +89,9 @@ func value(name string, kind int64, n ...int64) message {
 // for dates days since 1970-01-01, and for categories strings. The outputs are the prediction, N labels or N x 1 (or
 // more) numbers, and probabilities of all labels. Where a prediction refuses a row its numbers are NaN.
 func writeONNX(w io.Writer, p *Program, _ Options) error {
+	if err := p.plain("onnx"); err != nil {
+		return err
+	}
 	g := &graph{}
 	q := len(p.Intercepts)
 	total := []string{}

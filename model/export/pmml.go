@@ -57,6 +57,9 @@ func writePMML(w io.Writer, p *Program, _ Options) error {
 	if p.Link == Identity && len(p.Intercepts) > 1 {
 		return errSeveral
 	}
+	if err := p.plain("pmml"); err != nil {
+		return err
+	}
 	d := &pmml{program: p, fill: "(missing)"}
 	var tables []string
 	for _, in := range p.Inputs {

@@ -140,6 +140,15 @@ func New(m *model.Model) (*Program, error) {
 	return p, nil
 }
 
+// plain says why a model cannot be written in a language without functions of columns.
+func (p *Program) plain(language string) error {
+	if p.Products != nil || slices.ContainsFunc(p.Inputs, func(in Input) bool { return in.Others != nil }) {
+		return fmt.Errorf("%s is written without splines, polynomials, parts of dates, interactions, and gaps by regression: "+
+			"python, r, sql and go have them", language)
+	}
+	return nil
+}
+
 // free is a name that no column has, in small letters or not.
 func (p *Program) free(name string) string {
 	taken := func(in Input) bool { return strings.EqualFold(in.Name, name) }

@@ -1,6 +1,7 @@
 package table
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -122,7 +123,13 @@ func (c *Coding) Form() string {
 	case b.Kind == Polynomial:
 		return fmt.Sprintf("polynomial of degree %d", len(b.Names))
 	case b.Kind == Parts:
-		return strings.Join(b.Names, " ")
+		var parts []string
+		for _, name := range b.Names {
+			part, _, _ := strings.Cut(strings.TrimLeft(name, "("), ")")
+			part, _, _ = strings.Cut(part, ".")
+			parts = append(parts, cmp.Or(part, Days))
+		}
+		return words.Joined(slices.Compact(parts))
 	default:
 		text, at := fmt.Sprintf("natural cubic spline, %d degrees of freedom", len(b.Names)), ", knots "
 		for _, f := range b.Functions {

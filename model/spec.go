@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/conetune/conetune/internal/indices"
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
@@ -45,8 +44,9 @@ type Options struct {
 	// Standardize brings features to one unit, that of Scaling, and undoes it in the result. Intercept adds a constant.
 	Standardize, Intercept bool
 	Scaling                dataset.Scaling
-	// Terms are penalty factors and bounds of the features of these names, nil for none.
-	Terms func(features []string) (regression.Terms, error)
+	// Terms are penalty factors and bounds of the features of these names, made of these columns or interactions, nil for
+	// none.
+	Terms func(features, columns []string) (regression.Terms, error)
 	// Groups are those of the features of these names; nil for a group for each column and interaction, of all features
 	// made of it.
 	Groups func(features []string, overlap bool) (*groups.Groups, error)
@@ -315,11 +315,11 @@ func (s *Spec) regression(rows *input.Rows, o Options) (out regression.Options, 
 		case "Weights", "Offset": // of rows
 		case "Terms":
 			if o.Terms != nil {
-				out.Terms, err = o.Terms(features)
+				out.Terms, err = o.Terms(features, columnsOf(rows.Encoder, features))
 			}
 		case "Groups":
 			if o.Groups == nil {
-				out.Groups = groupsOfColumns(rows.Encoder, features)
+				out.Groups = groupsOfColumns(columnsOf(rows.Encoder, features))
 			} else {
 				out.Groups, err = o.Groups(features, s.overlap)
 			}
@@ -336,22 +336,30 @@ func (s *Spec) regression(rows *input.Rows, o Options) (out regression.Options, 
 	return out, nil
 }
 
-// groupsOfColumns has a group for each column and interaction, or each feature where the encoder is nil.
-func groupsOfColumns(e *table.Encoder, features []string) *groups.Groups {
+// columnsOf are the columns or interactions, A:B, that features are made of.
+func columnsOf(e *table.Encoder, features []string) (columns []string) {
 	if e == nil {
-		e = table.OfNumbers(features)
+		return features
 	}
-	g, at := &groups.Groups{}, 0
 	for _, t := range e.Terms() {
-		if n := len(t.Features); n > 0 {
-			var names []string
-			for _, k := range t.Columns {
-				names = append(names, e.Columns[k].Column)
-			}
-			g.Names = append(g.Names, "group("+strings.Join(names, ":")+")")
-			g.Members = append(g.Members, indices.Range(at, at+n))
-			at += n
+		var names []string
+		for _, k := range t.Columns {
+			names = append(names, e.Columns[k].Column)
 		}
+		columns = append(columns, slices.Repeat([]string{strings.Join(names, ":")}, len(t.Features))...)
+	}
+	return columns
+}
+
+// groupsOfColumns has a group for each column and interaction.
+func groupsOfColumns(columns []string) *groups.Groups {
+	g := &groups.Groups{}
+	for j, name := range columns {
+		if j == 0 || name != columns[j-1] {
+			g.Names, g.Members = append(g.Names, "group("+name+")"), append(g.Members, nil)
+		}
+		last := len(g.Members) - 1
+		g.Members[last] = append(g.Members[last], j)
 	}
 	return g
 }

@@ -78,6 +78,12 @@ func TestFormsArePredicted(t *testing.T) {
 		forms...)...).object(t)
 	require.Contains(t, m["hyperparameters"], "group(rooms:balcony)")
 	require.Contains(t, m["hyperparameters"], "group(when)")
+	// A factor for a column is one for all of its features, and not of interactions.
+	conetune(t, append([]string{"tune", "lasso", "--data", "t.csv", "--penalty-factors", "when=0,size=0", "--lambda", "9",
+		"--coefficients", "c.csv"}, forms...)...).ok(t)
+	lines = strings.Split(string(readFile(t, "c.csv")), "\n")
+	require.Len(t, lines, 1+1+9+2+1) // year, season, weekday, and two steps
+	require.Regexp(t, `(?m)^size>=high,[^,]*,[^,]*,size,high,mid,`, string(readFile(t, "c.csv")))
 	for _, target := range []string{"pmml", "onnx"} {
 		conetune(t, "export", "m.json", "--to", target).fails(t, cli.ExitUsage, target+" is written without splines")
 	}

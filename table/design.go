@@ -127,7 +127,8 @@ func newDesign(t *Table, w Wanted) *Design {
 	if w.Missing == "" {
 		w.Missing = Median
 	}
-	return &Design{table: t, wanted: w, category: make([]bool, len(t.columns)), noted: map[string]int{}, forms: map[int]*form{},
+	return &Design{table: t, wanted: w, category: make([]bool, len(t.columns)), noted: map[string]int{},
+		forms: map[int]*form{},
 		wrong: &faults{File: t.name}}
 }
 

@@ -50,7 +50,9 @@ func (d *Design) findForms() {
 			return value == "" || len(f.levels) > 1 && unique(f.levels)
 		}},
 		{"Forms.Splines", "NAME=D", f.Splines, func(f *form, value string) bool { return f.expand(Spline, value) }},
-		{"Forms.Polynomials", "NAME=D", f.Polynomials, func(f *form, value string) bool { return f.expand(Polynomial, value) }},
+		{"Forms.Polynomials", "NAME=D", f.Polynomials, func(f *form, value string) bool {
+			return f.expand(Polynomial, value)
+		}},
 	} {
 		for _, text := range list.texts {
 			j, value := d.assigned(text)
@@ -91,8 +93,8 @@ func (d *Design) findForms() {
 		}
 	}
 	if len(names) == 1 {
-		d.wrong.add(d.table.header, "", "Forms.Interactions has %s alone, expected A:B, or names of which all pairs are taken",
-			quote(d.table.columns[names[0]].Name))
+		d.wrong.add(d.table.header, "", "Forms.Interactions has %s alone, expected A:B, or names of which all pairs "+
+			"are taken", quote(d.table.columns[names[0]].Name))
 	}
 	for k, a := range names {
 		for _, b := range names[k+1:] {
@@ -162,7 +164,8 @@ func (d *Design) checkForms() {
 		case f.basis != "" && d.category[j]:
 			d.wrong.add(0, t.field(j), "is a category, expected numbers for a %s", f.basis)
 		case f.reference != "" && !d.category[j]:
-			d.wrong.add(0, t.field(j), "has numbers, expected a category for Forms.Reference (Wanted.Categorical takes it as one)")
+			d.wrong.add(0, t.field(j), "has numbers, expected a category for Forms.Reference (Wanted.Categorical takes it "+
+				"as one)")
 		case f.reference != "" && indexOf(levels, f.reference) < 0:
 			d.wrong.add(0, t.field(j), "no row has the level %s of Forms.Reference; the levels are %s", quote(f.reference),
 				list(levels))

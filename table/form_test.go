@@ -211,10 +211,11 @@ func TestFewNumbers(t *testing.T) {
 func TestFormErrors(t *testing.T) {
 	file := must.Of(Read("testdata/forms.csv", Options{}))(t)
 	for want, f := range map[string]Forms{
-		`f:1: Forms.Splines "x=1": expected NAME=D, with D from 2 to 20`:       {Splines: []string{"x=1"}},
-		`f:1: has no column "q" for Forms.Polynomials`:                         {Polynomials: []string{"q=3"}},
-		`column 3 ("town"): is a category, expected numbers for a spline`:      {Splines: []string{"town=3"}},
-		`Forms.Polynomials "x=2": the column has another form`:                 {Splines: []string{"x=3"}, Polynomials: []string{"x=2"}},
+		`f:1: Forms.Splines "x=1": expected NAME=D, with D from 2 to 20`:  {Splines: []string{"x=1"}},
+		`f:1: has no column "q" for Forms.Polynomials`:                    {Polynomials: []string{"q=3"}},
+		`column 3 ("town"): is a category, expected numbers for a spline`: {Splines: []string{"town=3"}},
+		`Forms.Polynomials "x=2": the column has another form`: {Splines: []string{"x=3"},
+			Polynomials: []string{"x=2"}},
 		`no row has the level "Rom" of Forms.Reference; the levels are "Bonn"`: {Reference: []string{"town=Rom"}},
 		`has numbers, expected a category for Forms.Reference`:                 {Reference: []string{"x=3"}},
 		`has the level "Ulm", which Forms.Ordered does not name`:               {Ordered: []string{"town=Bonn:Kiel"}},
@@ -232,5 +233,6 @@ func TestFormErrors(t *testing.T) {
 	require.ErrorContains(t, err, "no feature is a date, for Forms.Dates")
 	few := choose(t, decode(t, "a,y\n1,1\n2,2\n1,3\n3,4\n", Options{}), Wanted{Forms: Forms{Splines: []string{"a=3"}}})
 	_, err = few.Fit(few.Rows())
-	require.ErrorContains(t, err, `column "a": 3 different numbers in the training rows, expected more than the 3 of its spline`)
+	require.ErrorContains(t, err, `column "a": 3 different numbers in the training rows, expected more than the 3 of its `+
+		`spline`)
 }

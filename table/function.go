@@ -12,8 +12,8 @@ import (
 //
 //	power    ((x - At) / Scale)^Power
 //	ramp     the same of max(0, (x - At) / Scale), up to Limit where that is above 0
-//	sine     sin(2 pi x / Scale)
-//	cosine   cos(2 pi x / Scale)
+//	sine     sin(2 pi x / Scale), of what is left of x / Scale without whole numbers
+//	cosine   cos(2 pi x / Scale), the same
 //	weekday  1 where x is on day At of the week, 0 for Monday, and 0 elsewhere
 type Function struct {
 	Kind  string  `json:"function"`
@@ -36,9 +36,9 @@ const (
 func (f Function) Of(x float64) float64 {
 	switch f.Kind {
 	case Sine:
-		return math.Sin(2 * math.Pi * x / f.Scale)
+		return math.Sin(2 * math.Pi * (x/f.Scale - math.Floor(x/f.Scale)))
 	case Cosine:
-		return math.Cos(2 * math.Pi * x / f.Scale)
+		return math.Cos(2 * math.Pi * (x/f.Scale - math.Floor(x/f.Scale)))
 	case Weekday:
 		const thursday = 3 // 1970-01-01
 		if day := math.Floor(x) + thursday; day-7*math.Floor(day/7) == f.At {
@@ -183,8 +183,8 @@ func knots(sorted []float64, d int) (list []float64) {
 }
 
 // orthogonal sets the weights: the number, and what is left of the functions after the first two, a constant and a
-// line, when they are made orthogonal over the numbers in turn, brought to a mean square of 1 (Gram and Schmidt, twice).
-// One of which nothing is left is 0.
+// line, when they are made orthogonal over the numbers in turn, brought to a mean square of 1 (Gram and Schmidt,
+// twice). One of which nothing is left is 0.
 func (b *Basis) orthogonal(raw [][]float64, x []float64) *Basis {
 	n, m := float64(len(x)), len(b.Functions)
 	values := make([][]float64, m)
@@ -259,8 +259,8 @@ func DateParts() []string { return []string{Days, Year, Season, DayName, Hour, C
 
 const daysOfYear = 365.2425 // of the Gregorian calendar
 
-// dateBasis are these parts of dates from a range. What goes on smoothly round a circle is a sine and a cosine, and what
-// has a name is a level.
+// dateBasis are these parts of dates from a range. What goes on smoothly round a circle is a sine and a cosine, and
+// what has a name is a level.
 func dateBasis(parts []string, span float64, clock bool) *Basis {
 	if slices.Contains(parts, Covered) {
 		parts = []string{Year}

@@ -84,9 +84,6 @@ func TestFormsArePredicted(t *testing.T) {
 	lines = strings.Split(string(readFile(t, "c.csv")), "\n")
 	require.Len(t, lines, 1+1+9+2+1) // year, season, weekday, and two steps
 	require.Regexp(t, `(?m)^size>=high,[^,]*,[^,]*,size,high,mid,`, string(readFile(t, "c.csv")))
-	for _, target := range []string{"pmml", "onnx"} {
-		conetune(t, "export", "m.json", "--to", target).fails(t, cli.ExitUsage, target+" is written without splines")
-	}
 }
 
 // With --group and --time no group is on both sides of a fold and nothing is trained on what comes later, also in

@@ -140,13 +140,9 @@ func New(m *model.Model) (*Program, error) {
 	return p, nil
 }
 
-// plain says why a model cannot be written in a language without functions of columns.
-func (p *Program) plain(language string) error {
-	if p.Products != nil || slices.ContainsFunc(p.Inputs, func(in Input) bool { return in.Others != nil }) {
-		return fmt.Errorf("%s is written without splines, polynomials, parts of dates, interactions, and gaps by regression: "+
-			"python, r, sql and go have them", language)
-	}
-	return nil
+// expanded says whether there are products, or gaps that other columns fill.
+func (p *Program) expanded() bool {
+	return p.Products != nil || slices.ContainsFunc(p.Inputs, func(in Input) bool { return in.Others != nil })
 }
 
 // free is a name that no column has, in small letters or not.

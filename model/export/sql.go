@@ -106,7 +106,7 @@ func (p *Program) sqlValue(k int) string { return sqlName(p.free(fmt.Sprintf("va
 
 // sqlValues are the numbers of inputs that have a part in products, or whose gaps are filled by others; nil for none.
 func (p *Program) sqlValues() (list []string) {
-	if p.plain("sql") == nil {
+	if !p.expanded() {
 		return nil
 	}
 	plain := func(k int) string {
@@ -143,8 +143,8 @@ func (p *Program) sqlProduct(product Product, weight float64, value func(k int) 
 		x, at, scale := value(f.Input), number(f.Function.At), number(f.Function.Scale)
 		switch u := fmt.Sprintf("((%s - %s) / %s)", x, at, scale); f.Function.Kind {
 		case table.Sine, table.Cosine:
-			text += fmt.Sprintf(" * %s(%s * %s / %s)", map[string]string{table.Sine: "SIN", table.Cosine: "COS"}[f.Function.Kind],
-				number(2*math.Pi), x, scale)
+			text += fmt.Sprintf(" * %s(%s * (%s / %s - FLOOR(%s / %s)))", map[string]string{table.Sine: "SIN",
+				table.Cosine: "COS"}[f.Function.Kind], number(2*math.Pi), x, scale, x, scale)
 		case table.Weekday:
 			text += fmt.Sprintf(" * CASE WHEN FLOOR(%s) + 3 - 7 * FLOOR((FLOOR(%s) + 3) / 7.0) = %s THEN 1.0 ELSE 0.0 END", x, x,
 				at)

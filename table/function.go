@@ -305,7 +305,7 @@ func dateBasis(parts []string, span float64, clock bool) *Basis {
 	return b
 }
 
-// validate says what is wrong with a basis of a file.
+// validate says what is wrong with a basis of a file: lists of lengths that do not go together.
 func (b *Basis) validate() error {
 	if b == nil {
 		return nil
@@ -316,12 +316,6 @@ func (b *Basis) validate() error {
 	for _, w := range b.Weights {
 		if len(w) != len(b.Functions) {
 			return fmt.Errorf("%d weights of %d functions", len(w), len(b.Functions))
-		}
-	}
-	for _, f := range b.Functions {
-		kinds := []string{Power, Ramp, Sine, Cosine, Weekday}
-		if !slices.Contains(kinds, f.Kind) || f.Kind != Weekday && !(f.Scale > 0) || f.Power < 0 || f.Power > mostDegree {
-			return fmt.Errorf("a function %q of scale %v and power %d", f.Kind, f.Scale, f.Power)
 		}
 	}
 	return nil

@@ -23,16 +23,10 @@ type slot struct {
 	numbers map[float64]int32 // features of numbers, for categories
 	missing int32             // feature of missing values, or reference
 	width   int               // features without that of missing values
-	others  []summand         // of the sum that stands in the place of a missing number
+	others  [][]float64       // weights of features of slots in the sum for a missing number; nil without
 	unseen  FoundColumn
 	filled  FoundColumn // missing values in whose place the fill or the reference stands
 	outside FoundColumn // numbers outside of the range of the training rows
-}
-
-// summand are weights of the features of a slot.
-type summand struct {
-	slot    int
-	weights []float64
 }
 
 // product are the features of an interaction, the first of which has a place.
@@ -119,30 +113,27 @@ func (e *Encoder) Read(t *Table, targets []string, optional bool) (*Reading, err
 		r.products = append(r.products, product{t.Columns, at})
 		at += len(t.Features)
 	}
-	r.link()
+	if e.Rule == Regression {
+		r.link()
+	}
 	return r, r.findRows(optional)
 }
 
 // link looks up the features of sums that stand in the place of missing numbers.
 func (r *Reading) link() {
-	var owner map[string]int
+	owner := r.encoder.owners()
 	for k := range r.slots {
 		s := &r.slots[k]
 		if s.others = nil; s.coding.Others == nil {
 			continue
 		}
-		if owner == nil {
-			owner = r.encoder.owners()
-		}
-		at := map[int]int{} // of slots among the summands
+		s.others = make([][]float64, len(r.slots))
 		for _, w := range s.coding.Others.Weights {
-			of := owner[w.Feature]
-			place, there := at[of]
-			if !there {
-				place = len(s.others)
-				at[of], s.others = place, append(s.others, summand{of, make([]float64, r.slots[of].width)})
+			of := &r.slots[owner[w.Feature]]
+			if s.others[owner[w.Feature]] == nil {
+				s.others[owner[w.Feature]] = make([]float64, of.width)
 			}
-			s.others[place].weights[slices.Index(r.names[r.slots[of].at:], w.Feature)] = w.Weight
+			s.others[owner[w.Feature]][slices.Index(r.names[of.at:], w.Feature)] = w.Weight
 		}
 	}
 }
@@ -453,10 +444,11 @@ func (r *Reading) entries(list []entry, s *slot, row int, v float64, plain bool)
 func (r *Reading) sum(s *slot, row int) float64 {
 	var room [8]entry
 	x := s.coding.Others.Constant
-	for _, p := range s.others {
-		of := &r.slots[p.slot]
-		for _, e := range r.entries(room[:0], of, row, r.table.cell(row, of.column), true) {
-			x += p.weights[e.feature-of.at] * e.value
+	for k, weights := range s.others {
+		if of := &r.slots[k]; weights != nil {
+			for _, e := range r.entries(room[:0], of, row, r.table.cell(row, of.column), true) {
+				x += weights[e.feature-of.at] * e.value
+			}
 		}
 	}
 	return x

@@ -3,6 +3,7 @@ package table
 import (
 	"math"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -18,25 +19,7 @@ func (r *Reading) regress(rows []int) {
 	for k := range r.slots {
 		r.slots[k].coding.Others, r.slots[k].others = nil, nil
 	}
-	var x [][]float64 // of features, by rows
-	var slotOf []int
-	at := make([]int, len(r.slots))
-	for k := range r.slots {
-		s := &r.slots[k]
-		if at[k] = len(x); s.width == 0 {
-			continue
-		}
-		for range s.width {
-			x, slotOf = append(x, make([]float64, len(rows))), append(slotOf, k)
-		}
-		var list []entry
-		for i, row := range rows {
-			list = r.entries(list[:0], s, row, t.cell(row, s.column), true)
-			for _, e := range list {
-				x[at[k]+e.feature-s.at][i] = e.value
-			}
-		}
-	}
+	x := r.Encode(rows, false).Dense()
 	for k := range r.slots {
 		s := &r.slots[k]
 		if s.coding.Kind == Category || t.columns[s.column].Missing == 0 {
@@ -44,38 +27,29 @@ func (r *Reading) regress(rows []int) {
 		}
 		var there []int
 		var y []float64
-		mean := 0.0
 		for i, row := range rows {
 			if v := t.cell(row, s.column); !isMissing(v) {
 				there, y = append(there, i), append(y, s.number(v))
-				mean += (s.number(v) - mean) / float64(len(y))
 			}
 		}
+		mean, _ := center(y)
 		var names []string
 		var means, deviations, z []float64
-		for j, of := range slotOf {
-			if of == k {
-				continue
-			}
-			m, square := 0.0, 0.0 // Welford
-			for n, i := range there {
-				d := x[j][i] - m
-				m += d / float64(n+1)
-				square += d * (x[j][i] - m)
-			}
-			if deviation := math.Sqrt(square / float64(len(there))); deviation > 0 {
-				names, means = append(names, r.names[r.slots[of].at+j-at[of]]), append(means, m)
-				deviations = append(deviations, deviation)
-				for _, i := range there {
-					z = append(z, (x[j][i]-m)/deviation)
+		for of := range r.slots {
+			for j := r.slots[of].at; of != k && j < r.slots[of].at+r.slots[of].width; j++ {
+				own := make([]float64, len(there))
+				for n, i := range there {
+					own[n] = x.At(i, j)
+				}
+				if m, deviation := center(own); deviation > 0 {
+					floats.Scale(1/deviation, own)
+					names, means, deviations = append(names, r.names[j]), append(means, m), append(deviations, deviation)
+					z = append(z, own...)
 				}
 			}
 		}
 		if names == nil { // also where no row has the number
 			continue
-		}
-		for i := range y {
-			y[i] -= mean
 		}
 		p := len(names)
 		features, gram := mat.NewDense(p, len(y), z), mat.NewSymDense(p, nil)
@@ -98,4 +72,16 @@ func (r *Reading) regress(rows []int) {
 		s.coding.Others = sum
 	}
 	r.link()
+}
+
+// center subtracts the mean of numbers from them, and returns it and their deviation (Welford).
+func center(list []float64) (mean, deviation float64) {
+	square := 0.0
+	for n, v := range list {
+		d := v - mean
+		mean += d / float64(n+1)
+		square += d * (v - mean)
+	}
+	floats.AddConst(-mean, list)
+	return mean, math.Sqrt(square / float64(max(1, len(list))))
 }

@@ -126,9 +126,9 @@ func New(m *model.Model) (*Program, error) {
 	for k, t := range e.Terms() {
 		weights := m.Coefficients[at*q : (at+len(t.Features))*q]
 		if at += len(t.Features); k < len(e.Columns) {
-			p.column(&e.Columns[k], q, weights)
+			p.column(e, k, q, weights)
 		} else {
-			p.multiply(e, t.Columns, q, weights)
+			p.Products = append(p.Products, p.sum(e, t.Columns, q, weights)...)
 		}
 	}
 	for k := range e.Columns {
@@ -155,7 +155,8 @@ func (p *Program) free(name string) string {
 }
 
 // column adds a column with the weights of its features.
-func (p *Program) column(c *table.Coding, q int, weights []float64) {
+func (p *Program) column(e *table.Encoder, k, q int, weights []float64) {
+	c := &e.Columns[k]
 	in := Input{Name: c.Column, Kind: c.Kind, Fill: c.Fill, Gap: make([]float64, q), Weights: make([]float64, q)}
 	if c.Missing {
 		in.Gap = weights[len(weights)-q:]
@@ -164,9 +165,7 @@ func (p *Program) column(c *table.Coding, q int, weights []float64) {
 		in.Layout = c.Layout
 		in.Pattern, in.Fields = datePattern(c.Layout)
 	}
-	k := len(p.Inputs)
-	elements, sums := c.Elements()
-	switch {
+	switch elements, sums := c.Elements(); {
 	case c.Kind == table.Category:
 		in.Weights = nil
 		for l, e := range elements {
@@ -180,40 +179,32 @@ func (p *Program) column(c *table.Coding, q int, weights []float64) {
 		}
 	case c.Basis == nil:
 		in.Weights = weights[:q]
+	default:
+		p.Products = append(p.Products, p.sum(e, []int{k}, q, weights)...)
 	}
-	if p.Inputs = append(p.Inputs, in); c.Basis != nil {
-		p.Products = append(p.Products, p.sum([]*table.Coding{c}, []int{k}, q, weights)...)
-	}
-}
-
-// multiply adds an interaction of columns with the weights of its features.
-func (p *Program) multiply(e *table.Encoder, columns []int, q int, weights []float64) {
-	var of []*table.Coding
-	for _, k := range columns {
-		of = append(of, &e.Columns[k])
-	}
-	p.Products = append(p.Products, p.sum(of, columns, q, weights)...)
+	p.Inputs = append(p.Inputs, in)
 }
 
 // sum are the products of elements of columns that the products of their features are sums of, with the weights of
 // these; what is constant goes to the intercepts.
-func (p *Program) sum(columns []*table.Coding, inputs []int, q int, weights []float64) (list []Product) {
+func (p *Program) sum(encoder *table.Encoder, columns []int, q int, weights []float64) (list []Product) {
 	known := map[string]int{} // of the elements
 	var add func(c, feature int, key string, factors []Factor, times float64)
 	add = func(c, feature int, key string, factors []Factor, times float64) {
 		if c < len(columns) {
-			elements, sums := columns[c].Elements()
+			of := &encoder.Columns[columns[c]]
+			elements, sums := of.Elements()
 			for j := range sums {
 				for l, e := range elements {
 					if sums[j][l] == 0 {
 						continue
 					}
-					more := factors
-					if f := (Factor{Input: inputs[c], Function: e.Function}); columns[c].Kind == table.Category {
-						one := level(columns[c], e.Level, nil)
+					more, f := factors, Factor{Input: columns[c], Function: e.Function}
+					if of.Kind == table.Category {
+						one := level(of, e.Level, nil)
 						f.Level = &one
-						more = append(slices.Clip(factors), f)
-					} else if f.Function.Kind != table.Power || f.Function.Power > 0 {
+					}
+					if e.Function.Kind != table.Power || e.Function.Power > 0 {
 						more = append(slices.Clip(factors), f)
 					}
 					add(c+1, feature*len(sums)+j, fmt.Sprintf("%s,%d", key, l), more, times*sums[j][l])
@@ -246,17 +237,12 @@ func (p *Program) others(e *table.Encoder, o *table.Sum) (list []Product) {
 		of[w.Feature] = w.Weight
 	}
 	for k := range e.Columns {
-		c := &e.Columns[k]
-		names := c.Features()
-		if c.Missing {
-			names = names[:len(names)-1]
-		}
 		var weights []float64
-		for _, name := range names {
+		for _, name := range e.Columns[k].Features() {
 			weights = append(weights, of[name])
 		}
 		own := Program{Intercepts: []float64{0}}
-		list = append(list, own.sum([]*table.Coding{c}, []int{k}, 1, weights)...)
+		list = append(list, own.sum(e, []int{k}, 1, weights)...)
 		if v := own.Intercepts[0]; v != 0 { // what is constant
 			list = append(list, Product{Weights: []float64{v}})
 		}

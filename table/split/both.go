@@ -6,54 +6,39 @@ import (
 	"slices"
 )
 
-// apart leaves rows out of sets, so that no group, of which each row has the number of its own, has rows in two of them.
+// apart leaves rows out of sets, so that no group, of numbers from 0, has rows in two of them.
 // A group that has rows in several stays in one of these: the largest group first, and always in the set that has kept
 // the smallest share of its rows so far. Which of several such groups and sets comes first is drawn by the seed.
 func apart(group []int, sets [][]int, seed uint64) [][]int {
-	rows := map[int][]int{} // of a group in each set
+	number := 1 + slices.Max(group)
+	rows, size, in := make([][]int, number), make([]int, number), make([]int, number)
+	for g := range rows {
+		rows[g] = make([]int, len(sets)) // of the group in each set
+	}
 	for k, set := range sets {
 		for _, i := range set {
-			if rows[group[i]] == nil {
-				rows[group[i]] = make([]int, len(sets))
+			g := group[i]
+			if rows[g][k]++; rows[g][k] == 1 {
+				in[g]++
 			}
-			rows[group[i]][k]++
+			size[g]++
 		}
 	}
-	kept, of := make([]float64, len(sets)), map[int]int{}
-	keep := func(g, k int) {
-		of[g], kept[k] = k, kept[k]+float64(rows[g][k])/float64(len(sets[k]))
-	}
-	var several []int
-	for _, part := range PartsOf(group) {
-		in := []int{}
-		for k, n := range rows[group[part[0]]] {
-			if n > 0 {
-				in = append(in, k)
-			}
-		}
-		if len(in) == 1 {
-			keep(group[part[0]], in[0])
-		} else if len(in) > 1 {
-			several = append(several, group[part[0]])
-		}
-	}
-	order := permutation(len(several), seed)
-	size := func(g int) (n int) {
-		for _, m := range rows[g] {
-			n += m
-		}
-		return n
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(size(several[b]), size(several[a])) })
-	first := permutation(len(sets), seed)
-	for _, at := range order {
-		g, to := several[at], -1
+	order, first := permutation(number, seed), permutation(len(sets), seed)
+	slices.SortStableFunc(order, func(a, b int) int { // those in one set before all others
+		return cmp.Or(cmp.Compare(min(in[a], 2), min(in[b], 2)), cmp.Compare(size[b], size[a]))
+	})
+	kept, of := make([]float64, len(sets)), make([]int, number)
+	for _, g := range order {
+		of[g] = -1
 		for _, k := range first {
-			if rows[g][k] > 0 && (to < 0 || kept[k] < kept[to]) {
-				to = k
+			if rows[g][k] > 0 && (of[g] < 0 || kept[k] < kept[of[g]]) {
+				of[g] = k
 			}
 		}
-		keep(g, to)
+		if k := of[g]; k >= 0 {
+			kept[k] += float64(rows[g][k]) / float64(len(sets[k]))
+		}
 	}
 	out := make([][]int, len(sets))
 	for k, set := range sets {
@@ -78,8 +63,7 @@ func GroupTimeFolds(group []int, at []float64, t, repeats int, seed uint64) ([]F
 		for b, f := range blocks {
 			sides := apart(group, [][]int{f.Train, f.Val}, repeatSeed(seed, k*t+b))
 			if len(sides[0]) == 0 || len(sides[1]) == 0 {
-				return nil, fmt.Errorf("split: fold %d has no group for one of its sides: %d groups before and in its block, "+
-					"expected more, or fewer folds", b, len(PartsOf(picked(group, f.Train, f.Val))))
+				return nil, fmt.Errorf("split: fold %d has no group for one of its sides: expected more groups, or fewer folds", b)
 			}
 			folds = append(folds, Fold{Train: sides[0], Val: sides[1]})
 		}
@@ -99,12 +83,4 @@ func ByGroupTime(group []int, at []float64, spec string, seed uint64) ([][]int, 
 		return nil, fmt.Errorf("split %q: leaves a set empty, with %d groups in all", spec, len(PartsOf(group)))
 	}
 	return sets, nil
-}
-
-// picked are the entries of rows.
-func picked(list []int, rows ...[]int) (out []int) {
-	for _, i := range slices.Concat(rows...) {
-		out = append(out, list[i])
-	}
-	return out
 }

@@ -28,7 +28,7 @@ func TestGroupTimeFoldsByHand(t *testing.T) {
 		require.Len(t, sets[1], 1)
 	}
 	_, err := GroupTimeFolds(make([]int, 6), []float64{1, 2, 3, 4, 5, 6}, 2, 1, 1)
-	require.ErrorContains(t, err, "fold 0 has no group for one of its sides: 1 groups")
+	require.ErrorContains(t, err, "fold 0 has no group for one of its sides")
 	_, err = GroupTimeFolds(crossed, at, 2, 0, 1)
 	require.ErrorContains(t, err, "0 repeats")
 	_, err = ByGroupTime(make([]int, 6), at, "0.5/rest", 1)
@@ -72,4 +72,12 @@ func TestGroupTimeFoldsKeepBoth(t *testing.T) {
 			}
 		}
 	})
+}
+
+// picked are the entries of rows.
+func picked(list, rows []int) (out []int) {
+	for _, i := range rows {
+		out = append(out, list[i])
+	}
+	return out
 }

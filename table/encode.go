@@ -226,7 +226,7 @@ func (d *Design) Fit(rows []int) (*Encoder, error) {
 	if len(e.Features()) == 0 {
 		return nil, oneError(t.name, "no column has two values in the training rows, expected at least one feature")
 	}
-	r, err := e.Read(t, nil, true)
+	r, err := e.through(t, nil, true)
 	if err != nil {
 		return nil, err
 	}

@@ -213,22 +213,19 @@ func (r *Reading) learned(rows []int) *Reading {
 	return &out
 }
 
-// taught appends the features of a row that depend on what is learned: of splines and polynomials, missing numbers, and
-// interactions with these.
-func (r *Reading) taught(list []entry, row int) []entry {
-	depends := func(s *slot) bool {
-		return s.coding.Basis.learned() || s.coding.Kind != Category && r.table.columns[s.column].Missing > 0 &&
-			isMissing(r.table.cell(row, s.column))
-	}
+// taught are the slots, and counted on from these the interactions, whose features in a row depend on what is learned:
+// splines and polynomials, missing numbers, and interactions with these.
+func (r *Reading) taught(row int) (list []int) {
 	for k := range r.slots {
-		if s := &r.slots[k]; depends(s) {
-			list = r.entries(list, s, row, r.table.cell(row, s.column), false)
+		if s := &r.slots[k]; s.coding.Basis.learned() || s.coding.Kind != Category &&
+			r.table.columns[s.column].Missing > 0 && isMissing(r.table.cell(row, s.column)) {
+			list = append(list, k)
 		}
 	}
-	for k := range r.products {
-		p := &r.products[k]
-		if slices.ContainsFunc(p.slots, func(k int) bool { return depends(&r.slots[k]) }) {
-			list = r.multiply(list, p, row)
+	slots := list
+	for k, p := range r.products {
+		if slices.ContainsFunc(p.slots, func(k int) bool { return slices.Contains(slots, k) }) {
+			list = append(list, len(r.slots)+k)
 		}
 	}
 	return list
@@ -243,9 +240,11 @@ func (r *Reading) Gaps(rows []int, folds []split.Fold) *dataset.Gaps {
 	}) {
 		return nil
 	}
+	var parts [][]int // of the rows
 	var list []entry
 	for k, i := range rows {
-		list = r.taught(list[:0], i)
+		parts = append(parts, r.taught(i))
+		list = r.these(list[:0], parts[k], i)
 		for _, e := range list {
 			g.Row, g.Feature = append(g.Row, k), append(g.Feature, e.feature)
 		}
@@ -259,8 +258,8 @@ func (r *Reading) Gaps(rows []int, folds []split.Fold) *dataset.Gaps {
 			train[k] = rows[i]
 		}
 		in, values := r.learned(train), make([]float64, 0, len(g.Row))
-		for _, i := range rows {
-			list = in.taught(list[:0], i)
+		for k, i := range rows {
+			list = in.these(list[:0], parts[k], i)
 			for _, e := range list {
 				values = append(values, e.value)
 			}
@@ -268,4 +267,16 @@ func (r *Reading) Gaps(rows []int, folds []split.Fold) *dataset.Gaps {
 		g.Values = append(g.Values, values)
 	}
 	return g
+}
+
+// these appends the features of some slots and interactions, see [Reading.taught].
+func (r *Reading) these(list []entry, parts []int, row int) []entry {
+	for _, k := range parts {
+		if n := len(r.slots); k < n {
+			list = r.entries(list, &r.slots[k], row, r.table.cell(row, r.slots[k].column), false)
+		} else {
+			list = r.multiply(list, &r.products[k-n], row)
+		}
+	}
+	return list
 }

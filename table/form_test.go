@@ -207,6 +207,43 @@ func TestFewNumbers(t *testing.T) {
 	require.InDelta(t, 1.25, b.Functions[5].At, 1e-15)
 }
 
+// A table of mostly zeros, of which the others are kept, has the same features: products, a spline that is not 0 at 0,
+// and ordered levels.
+func TestFormsOfMostlyZeros(t *testing.T) {
+	text, x := strings.Builder{}, func(i, j int) float64 {
+		if i%7 == j%7 || j == 1 && i%4 == 0 {
+			return float64(1 + i%5 + j)
+		}
+		return 0
+	}
+	text.WriteString("y,a,b,c,d,e,f,g,h\n")
+	for i := range 60 {
+		text.WriteString(strconv.Itoa(i))
+		for j := range 8 {
+			fmt.Fprintf(&text, ",%g", x(i, j))
+		}
+		text.WriteString("\n")
+	}
+	file := decode(t, text.String(), Options{})
+	index, _ := file.row(1)
+	require.NotNil(t, index)
+	d := choose(t, file, Wanted{Forms: Forms{Splines: []string{"a=3"}, Ordered: []string{"c"},
+		Interactions: []string{"b:d", "a:b"}}})
+	_, r := readThrough(t, d, d.Rows())
+	rows := r.Encode(r.Rows(), true)
+	require.Equal(t, rows.Dense().RawMatrix().Data, r.Encode(r.Rows(), false).Dense().RawMatrix().Data)
+	spline, dense := column(t, rows, "a(spline2)"), mat.NewDense(60, 3, nil)
+	for i := range 60 {
+		require.Equal(t, x(i, 1)*x(i, 3), column(t, rows, "b:d")[i])
+		require.Equal(t, spline[i]*x(i, 1), column(t, rows, "a(spline2):b")[i])
+		require.Equal(t, x(i, 2) >= 5, column(t, rows, "c>=5")[i] == 1)
+		dense.SetRow(i, []float64{1, x(i, 0), spline[i]})
+	}
+	var gram mat.Dense
+	gram.Mul(dense.T(), dense)
+	require.InDeltaSlice(t, []float64{0, 0, 60}, gram.RawRowView(2), 1e-9)
+}
+
 // What forms cannot be is one error.
 func TestFormErrors(t *testing.T) {
 	file := must.Of(Read("testdata/forms.csv", Options{}))(t)

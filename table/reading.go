@@ -59,6 +59,15 @@ type Reading struct {
 // Read finds the columns of the encoder and the targets in a table, by name and in any order; other columns pass. With
 // optional, the targets need not be there. The error wraps [*formats.Error]s.
 func (e *Encoder) Read(t *Table, targets []string, optional bool) (*Reading, error) {
+	r, err := e.through(t, targets, optional)
+	if err != nil {
+		return nil, err
+	}
+	return r, r.findRows(optional)
+}
+
+// through is the reading of a table whose rows are yet to be found.
+func (e *Encoder) through(t *Table, targets []string, optional bool) (*Reading, error) {
 	r := &Reading{table: t, encoder: e, byColumn: make([]int32, len(t.columns)), names: e.Features(),
 		predicts: optional}
 	wrong := &faults{File: t.name}
@@ -116,7 +125,7 @@ func (e *Encoder) Read(t *Table, targets []string, optional bool) (*Reading, err
 	if e.Rule == Regression {
 		r.link()
 	}
-	return r, r.findRows(optional)
+	return r, nil
 }
 
 // link looks up the features of sums that stand in the place of missing numbers.

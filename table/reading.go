@@ -118,7 +118,7 @@ func (e *Encoder) through(t *Table, targets []string, optional bool) (*Reading, 
 	if err := wrong.err(); err != nil {
 		return nil, err
 	}
-	for _, t := range e.Terms()[len(e.Columns):] {
+	for _, t := range e.products() {
 		r.products = append(r.products, product{t.Columns, at})
 		at += len(t.Features)
 	}

@@ -21,6 +21,11 @@ func (e *Encoder) Terms() (list []Term) {
 	for k := range e.Columns {
 		list = append(list, Term{[]int{k}, e.Columns[k].Features()})
 	}
+	return append(list, e.products()...)
+}
+
+// products are the terms of interactions.
+func (e *Encoder) products() (list []Term) {
 	for _, names := range e.Interactions {
 		t := Term{Features: []string{""}}
 		for i, name := range names {
@@ -54,8 +59,11 @@ func (e *Encoder) validateTerms() error {
 			return fmt.Errorf("an interaction of the columns %q, expected two that are there, or more", names)
 		}
 	}
-	owner := e.owners()
+	var owner map[string]int
 	for k := range e.Columns {
+		if owner == nil && e.Columns[k].Others != nil {
+			owner = e.owners()
+		}
 		for _, w := range e.Columns[k].Others.weights() {
 			if of, there := owner[w.Feature]; !there || of == k {
 				return fmt.Errorf("the column %q is filled by %q, which is no feature of another column", e.Columns[k].Column,
@@ -82,9 +90,11 @@ func (e *Encoder) owners() map[string]int {
 func (e *Encoder) Part(used func(k int) bool) *Encoder {
 	out, columns := *e, make([]bool, len(e.Columns))
 	out.Columns, out.Interactions = nil, nil
-	owner := e.owners()
+	var owner map[string]int
 	take := func(k int) {
-		columns[k] = true
+		if columns[k] = true; owner == nil && e.Columns[k].Others != nil {
+			owner = e.owners()
+		}
 		for _, w := range e.Columns[k].Others.weights() {
 			columns[owner[w.Feature]] = true // at its own fill
 		}
@@ -131,14 +141,16 @@ func (c *Coding) Form() string {
 		}
 		return words.Joined(slices.Compact(parts))
 	default:
-		text, at := fmt.Sprintf("natural cubic spline, %d degrees of freedom", len(b.Names)), ", knots "
+		text, knots, end := fmt.Sprintf("natural cubic spline, %d degrees of freedom", len(b.Names)), "", ""
 		for _, f := range b.Functions {
-			if f.Kind == Ramp && f.Power > 1 {
-				text, at = text+at+words.Number(f.At), " "
+			if f.Kind == Ramp && f.Power == 1 { // from the last knot on
+				end = " " + words.Number(f.At)
+			} else if f.Kind == Ramp {
+				knots += " " + words.Number(f.At)
 			}
 		}
-		if b.Functions != nil { // the last knot, from which on it is a line
-			text += at + words.Number(b.Functions[3].At)
+		if knots != "" {
+			text += ", knots" + knots + end
 		}
 		return text
 	}

@@ -8,9 +8,8 @@ import (
 )
 
 // Needed is the model without the columns of a table that have no part in it, as all of their coefficients, those of
-// their interactions and in sums for gaps are 0: it predicts the same, also from
-// tables that lack them. There may be no column left, of a model that predicts a constant. It has no intervals, in which
-// other fits have a part.
+// their interactions and in sums for gaps are 0: it predicts the same, also from tables that lack them. There may be no
+// column left, of a model that predicts a constant. It has no intervals, in which other fits have a part.
 func (m *Model) Needed() *Model {
 	out := *m
 	if m.Matrix != nil {

@@ -27,10 +27,9 @@
 //
 // Empty cells and the texts NA, N/A, #N/A, <NA>, NaN, NaT, NULL, None, ? and a point, in some spellings, are missing. A
 // row whose target is missing is left out. A missing number becomes the median, or the mean, of the training rows, or a
-// sum of the features of the other columns ([Regression]);
-// where more than a twentieth of them is missing, a further feature "name=(missing)" is 1 in these rows. A missing
-// category is a level of its own, "name=(missing)", where more than a twentieth of the training rows is missing, and
-// else the reference.
+// sum of the features of the other columns ([Regression]); where more than a twentieth of them is missing, a further
+// feature "name=(missing)" is 1 in these rows. A missing category is a level of its own, "name=(missing)", where more
+// than a twentieth of the training rows is missing, and else the reference.
 //
 // # Memory
 //

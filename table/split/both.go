@@ -48,8 +48,8 @@ func apart(group []int, sets [][]int, seed uint64) [][]int {
 }
 
 // GroupTimeFolds are [TimeFolds], so often, with the rows of a group on one side of each: a group with rows both before
-// the block that a fold validates and in it either trains or validates there, as chance has it and about as many rows of
-// each side are kept, and its rows on the other side are left out. Errors are those of new groups at later times.
+// the block that a fold validates and in it either trains or validates there, as chance has it and about the same share
+// of each side is kept, and its rows on the other side are left out. Errors are those of new groups at later times.
 func GroupTimeFolds(group []int, at []float64, t, repeats int, seed uint64) ([]Fold, error) {
 	blocks, err := TimeFolds(at, t)
 	if err == nil {

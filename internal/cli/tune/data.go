@@ -27,8 +27,8 @@ type dataFlags struct {
 
 // check rejects contradictions, before any file is opened.
 func (d *dataFlags) check(fs *pflag.FlagSet) error {
-	for _, name := range []string{"features", "drop", "categorical", "id", "reference", "ordered", "spline", "poly", "dates",
-		"interact"} {
+	for _, name := range []string{"features", "drop", "categorical", "id", "reference", "ordered", "spline", "poly",
+		"dates", "interact"} {
 		if value := fs.Lookup(name).Value.String(); fs.Changed(name) && slices.Contains(strings.Split(value, ","), "") {
 			return cli.BadInputf("--%s is %q, expected names of columns, separated by commas", name, value)
 		}

@@ -102,7 +102,8 @@ func (f *tuneFlags) table() []flagGroup {
 				"column `A` whose rows of the same value stay together, in folds and in --split",
 				cli.Traits{Option: "Division.Group"}),
 			cli.NewFlag("time", &w.Division.Time, "column `A` of numbers or dates: no fold is trained on rows that come later "+
-				"than those it validates, and --split takes the last rows for the test; with --group, groups are whole, too", cli.Traits{Option: "Division.Time"}),
+				"than those it validates, and --split takes the last rows for the test; with --group, "+
+				"groups are whole, too", cli.Traits{Option: "Division.Time"}),
 			cli.NewFlag("nested", &f.nested, "estimate the error of the whole choice: make it anew without each of `T` outer "+
 				"folds, and score it there (--nested alone: 5)"),
 			cli.NewFlag("seed", &d.Seed, "seed `N` of the division into rows and of random draws"),
@@ -269,10 +270,10 @@ func FormFlags(f *table.Forms) []cli.Flag {
 		row("spline", &f.Splines, "Splines", "`NAME=D,..`: natural cubic splines of D degrees of freedom, with knots at "+
 			"quantiles of the training rows"),
 		row("poly", &f.Polynomials, "Polynomials", "`NAME=D,..`: orthogonal polynomials of degree D"),
-		row("dates", &f.Dates, "Dates", "`PARTS` of dates that are features: "+words.Joined(table.DateParts())+" (default: days, "+
-			"since 1970-01-01; auto: the year, and what training rows have twice)"),
-		row("interact", &f.Interactions, "Interactions", "`A:B,..`, products of columns that are features, too, or A,B,.., those "+
-			"of all pairs"),
+		row("dates", &f.Dates, "Dates", "`PARTS` of dates that are features: "+words.Joined(table.DateParts())+
+			" (default: days, since 1970-01-01; auto: the year, and what training rows have twice)"),
+		row("interact", &f.Interactions, "Interactions", "`A:B,..`, products of columns that are features, too, or A,B,.., "+
+			"those of all pairs"),
 	}
 }
 

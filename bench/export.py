@@ -72,6 +72,11 @@ def made():
     table("quantile", gaps, w, "quantile")
     table("clash", {"score_1": number(0, 5), "v1": number(0, 5), "Prediction": one("a", "b"), "target": number(0, 1), "probability_yes": number(0, 3)},
           lambda r: "yes" if f(r["score_1"]) - f(r["v1"]) + 2 * (r["Prediction"] == "a") + f(r["target"]) + f(r["probability_yes"]) > 2 else "no", "logistic")
+    forms = {**gaps, "when": date("%Y-%m-%d", 0.02), "at": date("%d.%m.%Y %H:%M"), "level": one("1", "2", "3")}
+    made_of = ("--spline", "a=4", "--poly", "n=3", "--dates", "year,season,weekday,hour", "--interact", "n:c,a:level,c:level,when:c", "--ordered",
+               "level", "--reference", "c=q", "--missing", "regression")
+    table("forms", forms, lambda r: round(w(r) * (1 + (r["level"] == "2")) + math.sin(f(r["a"])), 4), *made_of)
+    table("forms-multinomial", forms, lambda r: ["low", "mid", "high"][min(2, max(0, int(w(r) / 3)))], "multinomial", *made_of)
     table("noise", gaps, lambda r: round(noise(), 4), "lasso")
     table("huber", {**gaps, "z": number(-1e6, 1e6, 0, 0)}, w, "huber")
     return tables

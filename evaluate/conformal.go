@@ -23,7 +23,7 @@ import (
 // for the hyperparameters given, at least 2 q - 1 less a term in sqrt(2/n).
 type Conformal struct {
 	// Around says what the intervals are around: [AroundFolds], the fits of the parts, or [AroundModel], the model itself,
-	// where these would take too much room.
+	// where these would take too much room, or have features of their own, splines with other knots for example.
 	Around string          `json:"around"`
 	Parts  []ConformalPart `json:"parts"`
 }
@@ -87,7 +87,7 @@ func (j *Judge) Conformal(r *tune.Result) *Conformal {
 		kept, spread = kept+len(c.Index), spread+len(p.fit.Coefficients)
 		out.Parts = append(out.Parts, c)
 	}
-	if kept > mostKept || spread > mostSpread {
+	if kept > mostKept || spread > mostSpread || j.rows.CV != nil && j.rows.Encoder.Expands() {
 		out.Around = AroundModel
 		for k := range out.Parts {
 			out.Parts[k] = ConformalPart{Rows: out.Parts[k].Rows, Residuals: out.Parts[k].Residuals}

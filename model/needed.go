@@ -7,29 +7,31 @@ import (
 	"github.com/conetune/conetune/table"
 )
 
-// Needed is the model without the columns of a table all of whose coefficients are 0: it predicts the same, also from
-// tables that lack them. There may be no column left, of a model that predicts a constant. It has no intervals, which
-// other fits have a part in.
+// Needed is the model without the columns of a table that have no part in it, as all of their coefficients, those of
+// their interactions and in sums for gaps are 0: it predicts the same, also from tables that lack them. There may be no
+// column left, of a model that predicts a constant. It has no intervals, in which other fits have a part.
 func (m *Model) Needed() *Model {
-	out, all := *m, m.codings()
+	out := *m
 	if m.Matrix != nil {
 		return &out
 	}
-	var columns []table.Coding
-	out.Features, out.Coefficients, out.Deviations, out.Conformal = nil, nil, nil, nil
-	at, q := 0, max(1, len(m.Targets))
-	for k := range all {
-		names := all[k].Features()
-		coefficients := m.Coefficients[at*q : (at+len(names))*q]
-		if at += len(names); slices.ContainsFunc(coefficients, func(v float64) bool { return v != 0 }) {
-			columns = append(columns, all[k])
-			out.Features, out.Coefficients = append(out.Features, names...), append(out.Coefficients, coefficients...)
+	e, q, at := m.Encoder(), max(1, len(m.Targets)), 0
+	var used []bool
+	for _, t := range e.Terms() {
+		coefficients := m.Coefficients[at*q : (at+len(t.Features))*q]
+		used = append(used, slices.ContainsFunc(coefficients, func(v float64) bool { return v != 0 }))
+		at += len(t.Features)
+	}
+	part := e.Part(func(k int) bool { return used[k] })
+	out.Features, out.Coefficients, out.Deviations, out.Conformal = part.Features(), nil, nil, nil
+	at = 0
+	for _, name := range out.Features { // in the order of all
+		for ; m.Features[at] != name; at++ {
 		}
+		out.Coefficients = append(out.Coefficients, m.Coefficients[at*q:(at+1)*q]...)
 	}
 	if m.Encoding != nil {
-		encoding := *m.Encoding
-		encoding.Columns = columns
-		out.Encoding = &encoding
+		out.Encoding = part
 	}
 	return &out
 }
@@ -53,10 +55,10 @@ func (m *Model) Predicted() []string {
 	return m.Targets
 }
 
-// codings are those of the columns, each a feature where the model has no encoding.
-func (m *Model) codings() []table.Coding {
+// Encoder is the encoding of the columns, each a feature where the model has none.
+func (m *Model) Encoder() *table.Encoder {
 	if m.Encoding == nil {
-		return table.OfNumbers(m.Features).Columns
+		return table.OfNumbers(m.Features)
 	}
-	return m.Encoding.Columns
+	return m.Encoding
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/conetune/conetune/problems/groups"
 	"github.com/conetune/conetune/problems/regression"
 	"github.com/conetune/conetune/problems/svm"
+	"github.com/conetune/conetune/table"
 	"github.com/conetune/conetune/table/input"
 	"github.com/conetune/conetune/tune"
 )
@@ -43,9 +44,11 @@ type Options struct {
 	// Standardize brings features to one unit, that of Scaling, and undoes it in the result. Intercept adds a constant.
 	Standardize, Intercept bool
 	Scaling                dataset.Scaling
-	// Terms are penalty factors and bounds of the features of these names, nil for none.
-	Terms func(features []string) (regression.Terms, error)
-	// Groups are those of the features of these names.
+	// Terms are penalty factors and bounds of the features of these names, made of these columns or interactions, nil for
+	// none.
+	Terms func(features, columns []string) (regression.Terms, error)
+	// Groups are those of the features of these names; nil for a group for each column and interaction, of all features
+	// made of it.
 	Groups func(features []string, overlap bool) (*groups.Groups, error)
 	// Gamma, Pilot, Order, Threshold, Level and Ties are those of [regression.Options].
 	Gamma            float64
@@ -312,13 +315,14 @@ func (s *Spec) regression(rows *input.Rows, o Options) (out regression.Options, 
 		case "Weights", "Offset": // of rows
 		case "Terms":
 			if o.Terms != nil {
-				out.Terms, err = o.Terms(features)
+				out.Terms, err = o.Terms(features, columnsOf(rows.Encoder, features))
 			}
 		case "Groups":
 			if o.Groups == nil {
-				return out, fmt.Errorf("%s needs Options.Groups", s.Name)
+				out.Groups = groupsOfColumns(columnsOf(rows.Encoder, features))
+			} else {
+				out.Groups, err = o.Groups(features, s.overlap)
 			}
-			out.Groups, err = o.Groups(features, s.overlap)
 		default:
 			reflect.ValueOf(&out).Elem().FieldByName(name).Set(reflect.ValueOf(o).FieldByName(name))
 		}
@@ -330,6 +334,34 @@ func (s *Spec) regression(rows *input.Rows, o Options) (out regression.Options, 
 		out.Label = rows.Label
 	}
 	return out, nil
+}
+
+// columnsOf are the columns or interactions, A:B, that features are made of.
+func columnsOf(e *table.Encoder, features []string) (columns []string) {
+	if e == nil {
+		return features
+	}
+	for _, t := range e.Terms() {
+		var names []string
+		for _, k := range t.Columns {
+			names = append(names, e.Columns[k].Column)
+		}
+		columns = append(columns, slices.Repeat([]string{strings.Join(names, ":")}, len(t.Features))...)
+	}
+	return columns
+}
+
+// groupsOfColumns has a group for each column and interaction.
+func groupsOfColumns(columns []string) *groups.Groups {
+	g := &groups.Groups{}
+	for j, name := range columns {
+		if j == 0 || name != columns[j-1] {
+			g.Names, g.Members = append(g.Names, "group("+name+")"), append(g.Members, nil)
+		}
+		last := len(g.Members) - 1
+		g.Members[last] = append(g.Members[last], j)
+	}
+	return g
 }
 
 // newMachine is the support vector machine of folds.

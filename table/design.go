@@ -14,6 +14,11 @@ const (
 	// Median and Mean put that of the training rows in the place of a missing number; the zero value is Median.
 	Median = "median"
 	Mean   = "mean"
+	// Regression puts a weighted sum of the features of the other columns there, learned from the training rows, see
+	// [Coding].Others.
+	Regression = "regression"
+	// Level is Median with a feature for the missing values of a column however few there are in the training rows.
+	Level = "level"
 	// DropRows leaves rows out in which a feature is missing.
 	DropRows = "drop"
 	// Reject makes missing values an error.
@@ -21,7 +26,7 @@ const (
 )
 
 // MissingRules are the names of all rules.
-func MissingRules() []string { return []string{DropRows, Mean, Median, Reject} }
+func MissingRules() []string { return []string{DropRows, Level, Mean, Median, Reject, Regression} }
 
 // Wanted says what columns are for.
 type Wanted struct {
@@ -36,6 +41,8 @@ type Wanted struct {
 	Categorical []string
 	// Missing is the rule for missing values.
 	Missing string
+	// Forms say what columns become.
+	Forms Forms
 	// Classes says that the target is a label, which may be a text; there are MostClasses of them, where it is more than
 	// two.
 	Classes     bool
@@ -68,11 +75,14 @@ type Design struct {
 	category []bool // of the columns
 	crowded  []int  // columns of too many different texts for a category
 	rows     []int
-	labels   []string // of text targets
-	event    *Event   // of times
-	findings []Finding
-	noted    map[string]int // findings whose columns are gathered, by their texts
-	wrong    *faults
+	forms    map[int]*form
+	// interactions are of columns, by their numbers
+	interactions [][]int
+	labels       []string // of text targets
+	event        *Event   // of times
+	findings     []Finding
+	noted        map[string]int // findings whose columns are gathered, by their texts
+	wrong        *faults
 }
 
 // Findings are what the user should know about the columns and rows in use, those about the file first.
@@ -106,7 +116,8 @@ func Choose(t *Table, w Wanted) (*Design, error) {
 // steps are what a design is made in, after its targets: each may find that something is wrong.
 func (d *Design) steps() []func() {
 	return []func(){
-		func() { d.findFeatures(); d.checkTargets(); d.checkFeatures() },
+		func() { d.findForms() },
+		func() { d.findFeatures(); d.checkForms(); d.checkTargets(); d.checkFeatures() },
 		func() { d.findRows(); d.checkHelpers(); d.tellMissing() },
 		func() { d.hints(); d.nameNoted() },
 	}
@@ -117,6 +128,7 @@ func newDesign(t *Table, w Wanted) *Design {
 		w.Missing = Median
 	}
 	return &Design{table: t, wanted: w, category: make([]bool, len(t.columns)), noted: map[string]int{},
+		forms: map[int]*form{},
 		wrong: &faults{File: t.name}}
 }
 
@@ -416,14 +428,18 @@ func (d *Design) checkFeatures() {
 			signs = append(signs, strings.Split(c.units, ", ")...)
 		case slices.Contains(d.targets, j):
 		case d.category[j]:
-			d.note("category", "%s: categories, a feature for each level but the first", FoundColumn{Name: c.Name})
+			if f := d.forms[j]; f == nil || !f.ordered {
+				d.note("category", "%s: categories, a feature for each level but the first", FoundColumn{Name: c.Name})
+			} else {
+				d.note("category", "%s: ordered categories, a feature from each level but the first on", FoundColumn{Name: c.Name})
+			}
 			if c.Texts > 0 && c.Texts < t.rows-c.Missing {
 				d.note("category", "%s: numbers, and texts as counted here, taken as a category",
 					FoundColumn{c.Name, c.Texts, c.textLines})
 			}
 		case c.Kind == Mixed:
 			d.addMixed(j)
-		case c.Kind == Date:
+		case c.Kind == Date && d.forms[j] == nil:
 			d.note("date", "%s: dates, taken as days since 1970-01-01", FoundColumn{Name: c.Name})
 		}
 	}
@@ -491,11 +507,25 @@ func (d *Design) tellMissing() {
 			d.wrong.add(c.missingLines[0], t.field(j), "%s (%s), and Wanted.Missing is error",
 				words.Count(c.Missing, "missing value"), atLines(c.missingLines, c.Missing))
 		case d.wanted.Missing == DropRows:
+		case d.category[j] && d.wanted.Missing == Level:
+			d.note("missing", "missing values in %s: a level of their own", gaps)
 		case d.category[j]:
 			d.note("missing", "missing values in %s: a level of their own where they are more than 5 %% of the training rows, "+
 				"and else the reference", gaps)
 		default:
-			d.note("missing", "missing values in %s: the "+d.wanted.Missing+" of the training rows is put in their place", gaps)
+			d.note("missing", "missing values in %s: the "+fillOf(d.wanted.Missing)+" of the training rows is put in "+
+				"their place", gaps)
 		}
 	}
+}
+
+// fillOf says what a rule puts in the place of a missing number.
+func fillOf(rule string) string {
+	switch rule {
+	case Regression:
+		return "regression on the other columns"
+	case Mean:
+		return Mean
+	}
+	return Median
 }

@@ -19,15 +19,17 @@
 //
 // A number is a feature. A category with levels l_0 < l_1 < .. < l_k, texts in the order of their bytes, has the k
 // features "name=l_1", .., "name=l_k", each 1 in the rows of its level and 0 elsewhere; l_0 is the reference. A level
-// that the training rows do not have is taken as the reference. A date is the number of days since 1970-01-01.
+// that the training rows do not have is taken as the reference. A date is the number of days since 1970-01-01. [Forms]
+// say otherwise: features are sums of [Element]s of a column, levels or functions of its number, see [Basis], and
+// products of those of several columns.
 //
 // # Missing values
 //
 // Empty cells and the texts NA, N/A, #N/A, <NA>, NaN, NaT, NULL, None, ? and a point, in some spellings, are missing. A
-// row whose target is missing is left out. A missing number becomes the median, or the mean, of the training rows;
-// where more than a twentieth of them is missing, a further feature "name=(missing)" is 1 in these rows. A missing
-// category is a level of its own, "name=(missing)", where more than a twentieth of the training rows is missing, and
-// else the reference.
+// row whose target is missing is left out. A missing number becomes the median, or the mean, of the training rows, or a
+// sum of the features of the other columns ([Regression]); where more than a twentieth of them is missing, a further
+// feature "name=(missing)" is 1 in these rows. A missing category is a level of its own, "name=(missing)", where more
+// than a twentieth of the training rows is missing, and else the reference.
 //
 // # Memory
 //

@@ -10,10 +10,15 @@ import (
 type Coding struct {
 	Column string `json:"column"`
 	Kind   string `json:"kind"`
-	// Fill stands in the place of a missing number.
-	Fill float64 `json:"fill"`
-	// Levels of a category, the reference first.
-	Levels []string `json:"levels,omitempty"`
+	// Fill stands in the place of a missing number, or where it is there a sum of features of Others, whose own gaps have
+	// their Fill.
+	Fill   float64 `json:"fill"`
+	Others *Sum    `json:"others,omitempty"`
+	// Levels of a category, the reference first. Of an Ordered one the feature of a level is 1 from that level on.
+	Levels  []string `json:"levels,omitempty"`
+	Ordered bool     `json:"ordered,omitempty"`
+	// Basis has the features of a number or date in the place of itself; nil for none.
+	Basis *Basis `json:"basis,omitempty"`
 	// Missing says that there is a feature for missing values.
 	Missing bool `json:"missing,omitempty"`
 	// Layout is that of dates, as in package time.
@@ -22,9 +27,32 @@ type Coding struct {
 	Range []float64 `json:"range,omitempty"`
 }
 
+// Sum is a constant and weights times features.
+type Sum struct {
+	Constant float64  `json:"constant"`
+	Weights  []Weight `json:"weights"`
+}
+
+// weights are those of a sum, none of nil.
+func (s *Sum) weights() []Weight {
+	if s == nil {
+		return nil
+	}
+	return s.Weights
+}
+
+// Weight is that of a feature in a [Sum].
+type Weight struct {
+	Feature string  `json:"feature"`
+	Weight  float64 `json:"weight"`
+}
+
 // Encoder turns the columns of tables into features, as it was learned from training rows.
 type Encoder struct {
 	Columns []Coding `json:"columns"`
+	// Interactions have the names of two columns or more, all products of whose features are features; a gap is what
+	// stands in its place, and of a category the reference.
+	Interactions [][]string `json:"interactions,omitempty"`
 	// Rule is what becomes of missing values.
 	Rule string `json:"missing"`
 	// Spellings of missing values, see [Options].Missing.
@@ -48,25 +76,68 @@ func OfNumbers(names []string) *Encoder {
 // missingLevel is the level of missing values in names of features.
 const missingLevel = "(missing)"
 
-// Features are the names of those of the column.
-func (c *Coding) Features() (names []string) {
-	if c.Kind == Category {
-		for _, level := range c.Levels[min(1, len(c.Levels)):] {
-			names = append(names, c.Column+"="+level)
+// made are the names of the features of the column without that of missing values.
+func (c *Coding) made() (names []string) {
+	switch between := "="; {
+	case c.Kind == Category:
+		if c.Ordered {
+			between = ">="
 		}
-	} else {
+		for _, level := range c.Levels[min(1, len(c.Levels)):] {
+			names = append(names, c.Column+between+level)
+		}
+	case c.Basis != nil:
+		for _, ending := range c.Basis.Names {
+			names = append(names, c.Column+ending)
+		}
+	default:
 		names = append(names, c.Column)
 	}
+	return names
+}
+
+// Element is what features of a column are sums of: 1 in the rows of a level of a category, or a function of a number.
+type Element struct {
+	Level    string
+	Function Function
+}
+
+// Elements are those of the features but that of missing values, and the weights by which each feature is their sum.
+func (c *Coding) Elements() (list []Element, weights [][]float64) {
+	switch {
+	case c.Kind == Category:
+		levels := c.Levels[min(1, len(c.Levels)):]
+		for k, level := range levels {
+			list, weights = append(list, Element{Level: level}), append(weights, make([]float64, len(levels)))
+			for l := range levels {
+				if l == k || c.Ordered && l > k {
+					weights[k][l] = 1
+				}
+			}
+		}
+		return list, weights
+	case c.Basis == nil:
+		return []Element{{Function: Function{Kind: Power, Scale: 1, Power: 1}}}, [][]float64{{1}}
+	}
+	for _, f := range c.Basis.Functions {
+		list = append(list, Element{Function: f})
+	}
+	return list, c.Basis.Weights
+}
+
+// Features are the names of those of the column.
+func (c *Coding) Features() []string {
+	names := c.made()
 	if c.Missing {
 		names = append(names, c.Column+"="+missingLevel)
 	}
 	return names
 }
 
-// Features are the names of all features, in their order.
+// Features are the names of all features, in their order: those of columns, and then of interactions.
 func (e *Encoder) Features() (names []string) {
-	for k := range e.Columns {
-		names = append(names, e.Columns[k].Features()...)
+	for _, t := range e.Terms() {
+		names = append(names, t.Features...)
 	}
 	return names
 }
@@ -86,7 +157,15 @@ func (e *Encoder) Validate() error {
 			return fmt.Errorf("the column %q has a range of %d numbers, expected two", c.Column, len(c.Range))
 		case !(math.Abs(c.Fill) <= math.MaxFloat64):
 			return fmt.Errorf("the column %q has the fill %v, expected a finite number", c.Column, c.Fill)
+		case c.Kind == Category && (c.Basis != nil || c.Others != nil):
+			return fmt.Errorf("the column %q is a category with the functions of a number", c.Column)
 		}
+		if err := c.Basis.validate(); err != nil {
+			return fmt.Errorf("the column %q: %w", c.Column, err)
+		}
+	}
+	if err := e.validateTerms(); err != nil {
+		return err
 	}
 	if names := e.Features(); !unique(names) {
 		return fmt.Errorf("two features have the same name")
@@ -114,41 +193,44 @@ const often = 0.05
 func (d *Design) Fit(rows []int) (*Encoder, error) {
 	t := d.table
 	e := &Encoder{Rule: d.wanted.Missing, Spellings: t.missing, Labels: d.labels, Event: d.event}
-	var numbers []int // columns, and which coding they are
-	var codings []int
 	for _, j := range d.features {
 		c := &t.columns[j]
 		coding := Coding{Column: c.Name, Kind: c.Kind, Layout: c.layout}
+		levels, missing := []string(nil), 0
 		if d.category[j] {
-			levels, missing := t.levels(j, rows)
+			levels, missing = t.levels(j, rows)
 			coding.Kind, coding.Levels, coding.Layout = Category, levels, ""
-			coding.Missing = float64(missing) > often*float64(len(rows))
-		} else {
-			numbers, codings = append(numbers, j), append(codings, len(e.Columns))
-			if c.Missing > 0 {
-				missing := 0
-				for _, i := range rows {
-					if isMissing(t.cell(i, j)) {
-						missing++
-					}
+		} else if c.Missing > 0 {
+			for _, i := range rows {
+				if isMissing(t.cell(i, j)) {
+					missing++
 				}
-				share := float64(missing) / float64(len(rows))
-				coding.Missing = share > often && share <= 1-often
 			}
+		}
+		switch share := float64(missing) / float64(len(rows)); {
+		case e.Rule == Level:
+			coding.Missing = missing > 0 && (d.category[j] || missing < len(rows))
+		case d.category[j]:
+			coding.Missing = float64(missing) > often*float64(len(rows))
+		default:
+			coding.Missing = share > often && share <= 1-often
+		}
+		if err := d.form(&coding, j, rows); err != nil {
+			return nil, err
 		}
 		e.Columns = append(e.Columns, coding)
 	}
-	for k, v := range t.fills(rows, numbers, e.Rule) {
-		e.Columns[codings[k]].Fill = v
-	}
-	for k, r := range t.ranges(rows, numbers) {
-		if r[0] <= r[1] {
-			e.Columns[codings[k]].Range = r[:]
-		}
+	for _, columns := range d.interactions {
+		e.Interactions = append(e.Interactions, t.namesOf(columns))
 	}
 	if len(e.Features()) == 0 {
 		return nil, oneError(t.name, "no column has two values in the training rows, expected at least one feature")
 	}
+	r, err := e.through(t, nil, true)
+	if err != nil {
+		return nil, err
+	}
+	r.learn(rows, true)
 	if err := e.Validate(); err != nil {
 		return nil, oneError(t.name, err.Error())
 	}

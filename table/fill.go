@@ -173,24 +173,80 @@ func selectKth(values []float64, k int) float64 {
 	return values[k]
 }
 
-// Gaps are the missing numbers of rows that are split into folds, with what stands in their place in each fold, which
-// its training rows say alone. It is nil where nothing is missing.
-func (r *Reading) Gaps(rows []int, folds []split.Fold) *dataset.Gaps {
-	g := &dataset.Gaps{}
-	var columns, features []int
-	place := map[int]int{}
+// learn sets what is learned of rows: what stands in the place of missing numbers, splines and polynomials. All says
+// that it is done for columns without missing values, too, with the ranges of numbers.
+func (r *Reading) learn(rows []int, all bool) {
+	var columns, slots []int
 	for k := range r.slots {
-		s := &r.slots[k]
-		if s.coding.Kind != Category && r.table.columns[s.column].Missing > 0 {
-			place[s.column] = s.at
-			columns, features = append(columns, s.column), append(features, s.at)
+		if s := &r.slots[k]; s.coding.Kind != Category && (all || r.table.columns[s.column].Missing > 0) {
+			columns, slots = append(columns, s.column), append(slots, k)
 		}
 	}
-	for k, i := range rows {
-		for _, j := range columns {
-			if isMissing(r.table.cell(i, j)) {
-				g.Row, g.Feature = append(g.Row, k), append(g.Feature, place[j])
+	for k, v := range r.table.fills(rows, columns, r.encoder.Rule) {
+		r.slots[slots[k]].coding.Fill = v
+	}
+	if all {
+		for k, v := range r.table.ranges(rows, columns) {
+			if v[0] <= v[1] {
+				r.slots[slots[k]].coding.Range = v[:]
 			}
+		}
+	}
+	for k := range r.slots {
+		if s := &r.slots[k]; s.coding.Basis.learned() {
+			s.coding.Basis = s.coding.Basis.of(r.table.observed(s.column, rows))
+		}
+	}
+	if r.encoder.Rule == Regression {
+		r.regress(rows)
+	}
+}
+
+// learned is the reading with what is learned of other rows.
+func (r *Reading) learned(rows []int) *Reading {
+	out, e := *r, *r.encoder
+	e.Columns, out.slots, out.encoder = slices.Clone(e.Columns), slices.Clone(r.slots), &e
+	for k := range out.slots {
+		out.slots[k].coding = &e.Columns[k]
+	}
+	out.learn(rows, false)
+	return &out
+}
+
+// taught are the slots, and counted on from these the interactions, whose features in a row depend on what is learned:
+// splines and polynomials, missing numbers, and interactions with these.
+func (r *Reading) taught(row int) (list []int) {
+	for k := range r.slots {
+		if s := &r.slots[k]; s.coding.Basis.learned() || s.coding.Kind != Category &&
+			r.table.columns[s.column].Missing > 0 && isMissing(r.table.cell(row, s.column)) {
+			list = append(list, k)
+		}
+	}
+	slots := list
+	for k, p := range r.products {
+		if slices.ContainsFunc(p.slots, func(k int) bool { return slices.Contains(slots, k) }) {
+			list = append(list, len(r.slots)+k)
+		}
+	}
+	return list
+}
+
+// Gaps are the entries of rows that are split into folds which depend on what is learned: in each fold of its training
+// rows alone. It is nil where there are none.
+func (r *Reading) Gaps(rows []int, folds []split.Fold) *dataset.Gaps {
+	g := &dataset.Gaps{}
+	if !slices.ContainsFunc(r.slots, func(s slot) bool {
+		return s.coding.Basis.learned() || s.coding.Kind != Category && r.table.columns[s.column].Missing > 0
+	}) {
+		return nil
+	}
+	var parts [][]int // of the rows
+	var list []entry
+	for k, i := range rows {
+		parts = append(parts, r.taught(i))
+		list = r.these(list[:0], parts[k], i)
+		for _, e := range list {
+			g.Row, g.Feature = append(g.Row, k), append(g.Feature, e.feature)
 		}
 	}
 	if len(g.Row) == 0 {
@@ -201,11 +257,26 @@ func (r *Reading) Gaps(rows []int, folds []split.Fold) *dataset.Gaps {
 		for k, i := range f.Train {
 			train[k] = rows[i]
 		}
-		values := make([]float64, r.width)
-		for k, v := range r.table.fills(train, columns, r.encoder.Rule) {
-			values[features[k]] = v
+		in, values := r.learned(train), make([]float64, 0, len(g.Row))
+		for k, i := range rows {
+			list = in.these(list[:0], parts[k], i)
+			for _, e := range list {
+				values = append(values, e.value)
+			}
 		}
-		g.Fill = append(g.Fill, values)
+		g.Values = append(g.Values, values)
 	}
 	return g
+}
+
+// these appends the features of some slots and interactions, see [Reading.taught].
+func (r *Reading) these(list []entry, parts []int, row int) []entry {
+	for _, k := range parts {
+		if n := len(r.slots); k < n {
+			list = r.entries(list, &r.slots[k], row, r.table.cell(row, r.slots[k].column), false)
+		} else {
+			list = r.multiply(list, &r.products[k-n], row)
+		}
+	}
+	return list
 }

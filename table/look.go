@@ -14,6 +14,8 @@ type Look struct {
 	Decimal   string       `json:"decimal,omitempty"`
 	Header    bool         `json:"header"`
 	Columns   []LookColumn `json:"columns"`
+	// Interactions have the names of columns whose products are features.
+	Interactions [][]string `json:"interactions,omitempty"`
 	// Findings are those of [Design.Findings], and of the kind error what a model could not be fitted with.
 	Findings []Finding `json:"findings"`
 }
@@ -25,6 +27,8 @@ type LookColumn struct {
 	Missing int    `json:"missing"`
 	// Use is target, feature, or empty for a column that is neither.
 	Use string `json:"use"`
+	// Form is that of [Coding.Form], as all rows would have it, but for knots.
+	Form string `json:"form,omitempty"`
 	// Levels are those of a category, in order, the first mostLooked of Different ones.
 	Levels    []string `json:"levels,omitempty"`
 	Different int      `json:"different,omitempty"`
@@ -56,6 +60,9 @@ func LookAt(t *Table, w Wanted) Look {
 	for j := range t.columns {
 		out.Columns = append(out.Columns, d.look(j))
 	}
+	for _, columns := range d.interactions {
+		out.Interactions = append(out.Interactions, t.namesOf(columns))
+	}
 	for _, one := range d.wrong.List {
 		text := one.Reason
 		if one.Field != "" {
@@ -79,6 +86,18 @@ func (d *Design) look(j int) LookColumn {
 	if d.category[j] {
 		out.Kind = Category
 	}
+	if c := (Coding{Kind: out.Kind, Layout: c.layout}); out.Use == "feature" {
+		if levels, _ := d.table.levels(j, nil); d.category[j] {
+			c.Levels = levels
+		}
+		if err := d.form(&c, j, d.rows); err != nil {
+			d.wrong.List = append(d.wrong.List, err.(*faults).List...)
+		}
+		out.Form = c.Form()
+		if c.Kind == Category {
+			out.Levels = c.Levels[:min(len(c.Levels), mostLooked)]
+		}
+	}
 	switch out.Kind {
 	case Number:
 		out.Low, out.High, out.Whole = c.low, c.high, c.Integer
@@ -89,7 +108,9 @@ func (d *Design) look(j int) LookColumn {
 		out.Low, out.High, out.Layout = text(c.low), text(c.high), c.layout
 	case Category, Mixed:
 		levels, _ := d.table.levels(j, nil)
-		out.Levels, out.Different = levels[:min(len(levels), mostLooked)], len(levels)
+		if out.Different = len(levels); out.Levels == nil {
+			out.Levels = levels[:min(len(levels), mostLooked)]
+		}
 	}
 	return out
 }

@@ -22,9 +22,17 @@ type slot struct {
 	texts   []int32           // features of the texts, for categories; reference or stranger
 	numbers map[float64]int32 // features of numbers, for categories
 	missing int32             // feature of missing values, or reference
+	width   int               // features without that of missing values
+	others  [][]float64       // weights of features of slots in the sum for a missing number; nil without
 	unseen  FoundColumn
 	filled  FoundColumn // missing values in whose place the fill or the reference stands
 	outside FoundColumn // numbers outside of the range of the training rows
+}
+
+// product are the features of an interaction, the first of which has a place.
+type product struct {
+	slots []int
+	at    int
 }
 
 const (
@@ -38,6 +46,7 @@ type Reading struct {
 	encoder  *Encoder
 	targets  []int
 	slots    []slot
+	products []product
 	byColumn []int32 // slots of columns, -1 for none
 	zeros    []int   // slots for which a zero is not nothing
 	width    int
@@ -50,6 +59,15 @@ type Reading struct {
 // Read finds the columns of the encoder and the targets in a table, by name and in any order; other columns pass. With
 // optional, the targets need not be there. The error wraps [*formats.Error]s.
 func (e *Encoder) Read(t *Table, targets []string, optional bool) (*Reading, error) {
+	r, err := e.through(t, targets, optional)
+	if err != nil {
+		return nil, err
+	}
+	return r, r.findRows(optional)
+}
+
+// through is the reading of a table whose rows are yet to be found.
+func (e *Encoder) through(t *Table, targets []string, optional bool) (*Reading, error) {
 	r := &Reading{table: t, encoder: e, byColumn: make([]int32, len(t.columns)), names: e.Features(),
 		predicts: optional}
 	wrong := &faults{File: t.name}
@@ -70,7 +88,7 @@ func (e *Encoder) Read(t *Table, targets []string, optional bool) (*Reading, err
 			lacking = append(lacking, coding.Column)
 			continue
 		}
-		s := slot{column: j, at: at, coding: coding, missing: reference}
+		s := slot{column: j, at: at, coding: coding, missing: reference, width: len(coding.made())}
 		at += len(coding.Features())
 		r.prepare(&s, wrong)
 		r.byColumn[j] = int32(len(r.slots))
@@ -100,7 +118,33 @@ func (e *Encoder) Read(t *Table, targets []string, optional bool) (*Reading, err
 	if err := wrong.err(); err != nil {
 		return nil, err
 	}
-	return r, r.findRows(optional)
+	for _, t := range e.products() {
+		r.products = append(r.products, product{t.Columns, at})
+		at += len(t.Features)
+	}
+	if e.Rule == Regression {
+		r.link()
+	}
+	return r, nil
+}
+
+// link looks up the features of sums that stand in the place of missing numbers.
+func (r *Reading) link() {
+	owner := r.encoder.owners()
+	for k := range r.slots {
+		s := &r.slots[k]
+		if s.others = nil; s.coding.Others == nil {
+			continue
+		}
+		s.others = make([][]float64, len(r.slots))
+		for _, w := range s.coding.Others.Weights {
+			of := &r.slots[owner[w.Feature]]
+			if s.others[owner[w.Feature]] == nil {
+				s.others[owner[w.Feature]] = make([]float64, of.width)
+			}
+			s.others[owner[w.Feature]][slices.Index(r.names[of.at:], w.Feature)] = w.Weight
+		}
+	}
 }
 
 // prepare looks the texts and numbers of a column up.
@@ -134,6 +178,9 @@ func (r *Reading) prepare(s *slot, wrong *faults) {
 			r.zeros = append(r.zeros, len(r.slots))
 		}
 		return
+	}
+	if s.coding.Basis != nil {
+		r.zeros = append(r.zeros, len(r.slots))
 	}
 	s.values = make([]float64, len(c.texts))
 	bad := map[int]bool{}
@@ -269,12 +316,8 @@ func (r *Reading) Rows() []int { return r.rows }
 func (r *Reading) Findings() []Finding {
 	list := slices.Clip(r.findings)
 	if r.predicts {
-		rule := r.encoder.Rule
-		if rule == DropRows {
-			rule = Median
-		}
 		list = found(list, "missing", r.cells(func(s *slot) FoundColumn { return s.filled }), "missing values in %s: the "+
-			rule+" or the reference of the training rows is put in their place")
+			fillOf(r.encoder.Rule)+" or the reference of the training rows is put in their place")
 	}
 	list = append(list, r.Unseen()...)
 	if r.predicts {
@@ -314,21 +357,31 @@ func (r *Reading) Unseen() []Finding {
 
 // Sparse says whether less than a quarter of the features of all rows is not zero, so that data are better kept sparse.
 func (r *Reading) Sparse() bool {
-	nonzero := 0.0
-	for k := range r.slots {
-		s := &r.slots[k]
+	n, nonzero := float64(r.table.rows), 0.0
+	of := func(s *slot) float64 { // without features of missing values
 		c := &r.table.columns[s.column]
 		switch {
+		case s.coding.Ordered, s.coding.Basis != nil:
+			return n * float64(s.width)
 		case s.coding.Kind == Category:
-			nonzero += float64(r.table.rows)
-		default:
-			nonzero += float64(c.nonzero + c.Texts + c.Missing)
-			if s.coding.Missing {
-				nonzero += float64(c.Missing)
-			}
+			return n
+		}
+		return float64(c.nonzero + c.Texts + c.Missing)
+	}
+	for k := range r.slots {
+		s := &r.slots[k]
+		if nonzero += of(s); s.coding.Missing && s.coding.Kind != Category {
+			nonzero += float64(r.table.columns[s.column].Missing)
 		}
 	}
-	return r.width == 0 || 4*nonzero < float64(r.table.rows)*float64(r.width)
+	for _, p := range r.products {
+		share := n
+		for _, k := range p.slots {
+			share *= of(&r.slots[k]) / n
+		}
+		nonzero += share
+	}
+	return r.width == 0 || 4*nonzero < n*float64(r.width)
 }
 
 // entry is a feature of a row.
@@ -337,36 +390,96 @@ type entry struct {
 	value   float64
 }
 
-// emit appends the features of a cell that are not zero, and missing numbers whatever they become.
-func (s *slot) emit(list []entry, t *Table, row int, v float64) []entry {
+// emit appends the features of a cell, and counts what was found.
+func (r *Reading) emit(list []entry, s *slot, row int, v float64) []entry {
+	t, gone := r.table, isMissing(v)
+	switch {
+	case s.coding.Kind != Category && !gone:
+		s.within(t, row, s.number(v))
+	case s.coding.Kind != Category, gone && s.missing == reference:
+		s.filled.add(t.Line(row))
+	case s.feature(v) == stranger:
+		s.unseen.add(t.Line(row))
+	}
+	if list = r.entries(list, s, row, v, false); gone && s.missing >= 0 {
+		list = append(list, entry{int(s.missing), 1})
+	}
+	return list
+}
+
+// number is that of a cell, NaN where it is missing.
+func (s *slot) number(v float64) float64 {
+	if code, text := textCode(v); text {
+		return s.values[code]
+	}
+	return v
+}
+
+// entries appends the features of a cell that are not zero, and those that depend on training rows whatever they are,
+// without that of missing values. Plain says that a missing number is what stands in its place by itself.
+func (r *Reading) entries(list []entry, s *slot, row int, v float64, plain bool) []entry {
+	gone := isMissing(v)
 	if s.coding.Kind == Category {
 		f := s.feature(v)
-		if f == stranger {
-			s.unseen.add(t.Line(row))
+		if gone || f < 0 {
+			return list
 		}
-		if f == reference && isMissing(v) {
-			s.filled.add(t.Line(row))
+		from := int(f)
+		if s.coding.Ordered {
+			from = s.at
 		}
-		if f >= 0 {
-			list = append(list, entry{int(f), 1})
+		for ; from <= int(f); from++ {
+			list = append(list, entry{from, 1})
 		}
 		return list
 	}
-	switch code, text := textCode(v); {
-	case v == v:
-		s.within(t, row, v)
-		if v != 0 {
-			list = append(list, entry{s.at, v})
+	x := s.number(v)
+	if gone {
+		x = s.coding.Fill
+		if s.others != nil && !plain {
+			x = r.sum(s, row)
 		}
-	case text:
-		s.within(t, row, s.values[code])
-		list = append(list, entry{s.at, s.values[code]})
-	default:
-		s.filled.add(t.Line(row))
-		list = append(list, entry{s.at, s.coding.Fill})
-		if s.coding.Missing {
-			list = append(list, entry{int(s.missing), 1})
+	}
+	switch {
+	case s.coding.Basis != nil:
+		return s.coding.Basis.append(list, s.at, x)
+	case v == 0:
+		return list
+	}
+	return append(list, entry{s.at, x})
+}
+
+// sum is what the other columns of a row put in the place of a missing number.
+func (r *Reading) sum(s *slot, row int) float64 {
+	var room [8]entry
+	x := s.coding.Others.Constant
+	for k, weights := range s.others {
+		if of := &r.slots[k]; weights != nil {
+			for _, e := range r.entries(room[:0], of, row, r.table.cell(row, of.column), true) {
+				x += weights[e.feature-of.at] * e.value
+			}
 		}
+	}
+	return x
+}
+
+// multiply appends the features of an interaction.
+func (r *Reading) multiply(list []entry, p *product, row int) []entry {
+	var left, right [16]entry
+	products, own := append(left[:0], entry{0, 1}), right[:0]
+	for _, k := range p.slots {
+		s := &r.slots[k]
+		own = r.entries(own[:0], s, row, r.table.cell(row, s.column), false)
+		var next []entry
+		for _, a := range products {
+			for _, b := range own {
+				next = append(next, entry{a.feature*s.width + b.feature - s.at, a.value * b.value})
+			}
+		}
+		products = next
+	}
+	for _, e := range products {
+		list = append(list, entry{p.at + e.feature, e.value})
 	}
 	return list
 }
@@ -378,25 +491,29 @@ func (s *slot) within(t *Table, row int, v float64) {
 	}
 }
 
-// features appends those of a row, of slots from from to to where it has all cells.
+// features appends those of a row, where it has all cells of the slots, and then interactions, from from to to.
 func (r *Reading) features(list []entry, i, from, to int) []entry {
+	n := len(r.slots)
 	index, cells := r.table.row(i)
 	if index == nil {
-		for k := from; k < to; k++ {
+		for k := from; k < min(to, n); k++ {
 			s := &r.slots[k]
-			list = s.emit(list, r.table, i, cells[s.column])
+			list = r.emit(list, s, i, cells[s.column])
 		}
 	} else {
 		for at, j := range index {
 			if k := r.byColumn[j]; k >= 0 {
-				list = r.slots[k].emit(list, r.table, i, cells[at])
+				list = r.emit(list, &r.slots[k], i, cells[at])
 			}
 		}
 		for _, k := range r.zeros {
 			if _, stored := slices.BinarySearch(index, int32(r.slots[k].column)); !stored {
-				list = r.slots[k].emit(list, r.table, i, 0)
+				list = r.emit(list, &r.slots[k], i, 0)
 			}
 		}
+	}
+	for k := max(from, n); k < to; k++ {
+		list = r.multiply(list, &r.products[k-n], i)
 	}
 	return list
 }
@@ -415,7 +532,7 @@ func (r *Reading) Encode(rows []int, compressed bool) *dataset.Data {
 		return d
 	}
 	x := mat.NewDense(len(rows), r.width, nil)
-	r.table.sideBySide(len(r.slots), func(from, to int) {
+	r.table.sideBySide(len(r.slots)+len(r.products), func(from, to int) {
 		var list []entry
 		for k, i := range rows {
 			row := x.RawRowView(k)
@@ -437,7 +554,7 @@ func (r *Reading) compressed(rows []int) *sparse.CSR {
 	var list []entry
 	byFeature := func(a, b entry) int { return cmp.Compare(a.feature, b.feature) }
 	for _, i := range rows {
-		list = r.features(list[:0], i, 0, len(r.slots))
+		list = r.features(list[:0], i, 0, len(r.slots)+len(r.products))
 		if !slices.IsSortedFunc(list, byFeature) {
 			slices.SortFunc(list, byFeature)
 		}

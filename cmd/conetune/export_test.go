@@ -110,6 +110,9 @@ func TestExportAgrees(t *testing.T) {
 		target func(i int, v float64) string
 	}{
 		"elastic-net": {nil, func(_ int, v float64) string { return fmt.Sprint(v) }},
+		"ridge": {[]string{"--missing", "regression", "--dates", "year,season,weekday,hour", "--spline", `na"me=3`, "--poly",
+			"money=2", "--ordered", "code", "--reference", `sel'ect=say "hi"`, "--interact",
+			`na"me:sel'ect,money:when,code:sel'ect`}, func(i int, v float64) string { return fmt.Sprint(v * float64(1+i%3)) }},
 		"logistic": {[]string{"--decide", "0.3"}, func(i int, v float64) string {
 			return map[bool]string{true: "it's", false: `"no"`}[v+float64(i%3) > 5]
 		}},
@@ -155,17 +158,22 @@ func TestExportSQL(t *testing.T) {
 		fmt.Fprintf(&rows, "INSERT INTO \"the table\" VALUES (%s, %s, %s);\n", null(level), null(x), null(day))
 	}
 	write(t, ".", "t.csv", text.String())
-	conetune(t, "tune", "multinomial", "--data", "t.csv", "--save", "m.json", "--positive", "mid", "--decide", "0.4").ok(t)
-	conetune(t, "predict", "--model", "m.json", "--data", "t.csv", "--out", "p.csv").ok(t)
-	query := conetune(t, "export", "m.json", "--to", "sql", "--table", "the table").ok(t)
-	script := "CREATE TABLE \"the table\" (\"sel\"\"ect\" TEXT, \"order by\" REAL, \"when\" TEXT);\n" + rows.String() +
-		".mode csv\n.headers on\nSELECT prediction, \"probability_hi'gh\", probability_low, probability_mid FROM (" +
-		strings.TrimSuffix(strings.TrimSpace(query), ";") + ");\n"
-	cmd := exec.Command("sqlite3", ":memory:")
-	cmd.Stdin = strings.NewReader(script)
-	out, err := cmd.CombinedOutput()
-	require.NoError(t, err, string(out))
-	sameTable(t, readFile(t, "p.csv"), out, "sql")
+	for _, more := range [][]string{nil, {"--spline", "order by=3", "--dates", "auto", "--missing", "regression",
+		"--interact",
+		`order by:sel"ect,when:sel"ect`}} {
+		conetune(t, append([]string{"tune", "multinomial", "--data", "t.csv", "--save", "m.json", "--positive", "mid",
+			"--decide", "0.4"}, more...)...).ok(t)
+		conetune(t, "predict", "--model", "m.json", "--data", "t.csv", "--out", "p.csv").ok(t)
+		query := conetune(t, "export", "m.json", "--to", "sql", "--table", "the table").ok(t)
+		script := "CREATE TABLE \"the table\" (\"sel\"\"ect\" TEXT, \"order by\" REAL, \"when\" TEXT);\n" + rows.String() +
+			".mode csv\n.headers on\nSELECT prediction, \"probability_hi'gh\", probability_low, probability_mid FROM (" +
+			strings.TrimSuffix(strings.TrimSpace(query), ";") + ");\n"
+		cmd := exec.Command("sqlite3", ":memory:")
+		cmd.Stdin = strings.NewReader(script)
+		out, err := cmd.CombinedOutput()
+		require.NoError(t, err, string(out))
+		sameTable(t, readFile(t, "p.csv"), out, "sql")
+	}
 }
 
 // What cannot be exported is said, and nothing is written.

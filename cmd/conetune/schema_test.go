@@ -103,6 +103,7 @@ func TestSchema(t *testing.T) {
 	}
 	results, models := schema(t, "tune.json"), schema(t, "model.json")
 	cases := jobOfEveryModel(t)
+	write(t, ".", "formed.csv", formedTable(90))
 	seen := map[string]bool{}
 	for _, method := range tune.Methods() {
 		cases = append(cases, []string{"elastic-net", "--data", "t.csv", "--method", method, "--evaluations", "4", "--folds",
@@ -121,6 +122,7 @@ func TestSchema(t *testing.T) {
 		[]string{"ridge", "--data", "mixed.csv", "--target", "outcome", "--drop", "sick", "--group", "place", "--folds", "3",
 			"--test", "mixed.csv"},
 		[]string{"lasso", "--data", "t.csv", "--nested=3", "--folds", "3"},
+		append([]string{"ridge", "--data", "formed.csv"}, forms...),
 		[]string{"elastic-net", "--data", "mixed.csv", "--target", "outcome", "--test", "mixed.csv", "--bootstrap", "3"},
 		[]string{"multi-task", "--data", "mixed.csv", "--target", "outcome,dose", "--bootstrap", "3"},
 		[]string{"ridge", "--data", "t.csv", "--weights", "f1", "--method", "grid,vf-idca", "--evaluations", "4"},
@@ -160,7 +162,7 @@ func TestSchema(t *testing.T) {
 		"bootstrap", "median", "mean_width", "model residuals",
 		"model compact", "model labels", "model loss", "model level", "model threshold", "model class_weights",
 		"model deviations", "model encoding", "model layout", "model levels",
-		"model missing", "model log_link", "model targets", "model intercepts", "model matrix", "model preset", "model split",
+		"model basis", "model others", "model ordered", "model interactions", "model missing", "model log_link", "model targets", "model intercepts", "model matrix", "model preset", "model split",
 		"model folds", "model repeats", "model division", "model weights", "model baseline", "model ties", "model event"} {
 		require.True(t, seen[name], name)
 	}

@@ -32,6 +32,38 @@ func visits() *model.Model {
 		Provenance: model.Provenance{Program: "conetune 0", Method: "grid", Backend: "native", Status: "converged"}}
 }
 
+// shaped is a model of a spline, ordered levels, parts of dates, interactions, and gaps that other columns fill.
+func shaped() *model.Model {
+	power := func(at, scale float64, n int) table.Function {
+		return table.Function{Kind: table.Power, At: at, Scale: scale, Power: n}
+	}
+	ramp := func(at, limit float64, n int) table.Function {
+		return table.Function{Kind: table.Ramp, At: at, Scale: 4, Limit: limit, Power: n}
+	}
+	encoding := &table.Encoder{Rule: table.Regression, Interactions: [][]string{{"x", "size"}, {"when", "size"}},
+		Columns: []table.Coding{
+			{Column: "x", Kind: table.Number, Fill: 2, Missing: true, Basis: &table.Basis{Kind: table.Spline,
+				Names: []string{"", "(spline2)"},
+				Functions: []table.Function{power(0, 1, 1), power(1, 4, 0), power(1, 4, 1), ramp(5, 0, 1), ramp(1, 1, 3),
+					ramp(3, 0.5, 3)},
+				Weights: [][]float64{{1, 0, 0, 0, 0, 0}, {0, 0.5, -1, 1.5, 1, -2}}},
+				Others: &table.Sum{Constant: 1, Weights: []table.Weight{{Feature: "size>=mid", Weight: 0.5},
+					{Feature: "when(year)", Weight: 0.001}}}},
+			{Column: "size", Kind: table.Category, Levels: []string{"low", "mid", "3"}, Ordered: true},
+			{Column: "when", Kind: table.Date, Fill: 12000, Layout: "2006-01-02", Basis: &table.Basis{Kind: table.Parts,
+				Names: []string{"(year)", "(season.sin)", "(season.cos)", "(weekday)=Tue"},
+				Functions: []table.Function{power(-719528, 365.25, 1), {Kind: table.Sine, Scale: 365.25},
+					{Kind: table.Cosine, Scale: 365.25}, {Kind: table.Weekday, At: 1}},
+				Weights: [][]float64{{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}, {0, 0, 0, 1}}}},
+		}}
+	m := &model.Model{Model: "lasso", Target: "y", Features: encoding.Features(), Intercept: -1.5, Encoding: encoding,
+		Provenance: model.Provenance{Program: "conetune 0", Method: "grid", Backend: "native", Status: "converged"}}
+	for j := range m.Features {
+		m.Coefficients = append(m.Coefficients, float64(j%5)/4-0.375)
+	}
+	return m
+}
+
 // fixtures are files of testdata, written anew where CONETUNE_UPDATE_EXPORTS is set; then bench/export.py --model
 // model/export/testdata/visits.json --data model/export/testdata/visits.csv runs what is exported.
 func fixture(t *testing.T, name string, got []byte) {
@@ -46,13 +78,15 @@ func fixture(t *testing.T, name string, got []byte) {
 
 // What is exported is what bench/export.py has run in onnxruntime and pypmml; tests of the command run the others.
 func TestFixtures(t *testing.T) {
-	var b bytes.Buffer
-	require.NoError(t, visits().Write(&b))
-	fixture(t, "visits.json", b.Bytes())
-	for _, target := range []string{"onnx", "pmml"} {
-		b.Reset()
-		require.NoError(t, export.Write(&b, visits(), target, export.Options{}))
-		fixture(t, "visits."+target, b.Bytes())
+	for name, m := range map[string]*model.Model{"visits": visits(), "forms": shaped()} {
+		var b bytes.Buffer
+		require.NoError(t, m.Write(&b))
+		fixture(t, name+".json", b.Bytes())
+		for _, target := range []string{"onnx", "pmml"} {
+			b.Reset()
+			require.NoError(t, export.Write(&b, m, target, export.Options{}))
+			fixture(t, name+"."+target, b.Bytes())
+		}
 	}
 }
 

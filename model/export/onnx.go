@@ -98,9 +98,12 @@ func writeONNX(w io.Writer, p *Program, _ Options) error {
 		g.inputs = append(g.inputs, value(in.Name, kind, 1))
 		return in.Name
 	}
-	for _, in := range p.Inputs {
+	plain, filled := make([]string, len(p.Inputs)), make([]string, len(p.Inputs))
+	gaps := make([]string, len(p.Inputs))
+	for k, in := range p.Inputs {
 		if in.Kind == table.Category {
-			total = append(total, g.level(p, in, column(in, onnxString)))
+			plain[k] = column(in, onnxString)
+			total = append(total, g.level(p, in, plain[k]))
 			continue
 		}
 		x := column(in, onnxDouble)
@@ -108,11 +111,26 @@ func writeONNX(w io.Writer, p *Program, _ Options) error {
 			x = g.op("Where", g.op("Equal", x, g.doubles([]float64{v}, 1)), g.doubles([]float64{math.NaN()}, 1), x)
 		}
 		if !p.Reject {
-			gone := g.op("IsNaN", x)
-			x = g.op("Where", gone, g.doubles([]float64{in.Fill}, 1), x)
-			total = append(total, g.op("Where", gone, g.doubles(in.Gap, 1, q), g.doubles(make([]float64, q), 1, q)))
+			gaps[k] = g.op("IsNaN", x)
+			x = g.op("Where", gaps[k], g.doubles([]float64{in.Fill}, 1), x)
+			total = append(total, g.op("Where", gaps[k], g.doubles(in.Gap, 1, q), g.doubles(make([]float64, q), 1, q)))
 		}
-		numbers, weights = append(numbers, x), append(weights, in.Weights...)
+		plain[k] = x
+	}
+	for k, in := range p.Inputs {
+		if filled[k] = plain[k]; in.Others != nil {
+			terms := []string{g.doubles([]float64{in.Constant}, 1)}
+			for _, o := range in.Others {
+				terms = append(terms, g.op("Mul", g.product(o, plain), g.doubles(o.Weights, 1)))
+			}
+			filled[k] = g.op("Where", gaps[k], g.op("Sum", terms...), plain[k])
+		}
+		if in.Kind != table.Category {
+			numbers, weights = append(numbers, filled[k]), append(weights, in.Weights...)
+		}
+	}
+	for _, product := range p.Products {
+		numbers, weights = append(numbers, g.product(product, filled)), append(weights, product.Weights...)
 	}
 	if p.Offset != "" {
 		numbers, weights = append(numbers, column(Input{Name: p.Offset}, onnxDouble)), append(weights, 1)
@@ -131,6 +149,50 @@ func writeONNX(w io.Writer, p *Program, _ Options) error {
 		with(12, g.outputs...)
 	_, err := w.Write(message{}.integer(1, 7).text(2, "conetune").text(6, p.Title).with(7, m).with(8, opsets...))
 	return err
+}
+
+// product is that of factors, of the values of inputs, N x 1.
+func (g *graph) product(p Product, values []string) string {
+	out := g.doubles([]float64{1}, 1, 1)
+	one := func(v float64) string { return g.doubles([]float64{v}, 1) }
+	double := func(truth string) string { return g.node("Cast", "", []message{attribute("to", onnxDouble)}, truth) }
+	for _, f := range p.Factors {
+		x, at, scale := values[f.Input], f.Function.At, f.Function.Scale
+		switch {
+		case f.Level != nil:
+			keys, ones := []message{}, message{}
+			for _, text := range f.Level.Texts {
+				keys, ones = append(keys, message(text)), append(ones, message{}.integer(8, 1)...)
+			}
+			out = g.op("Mul", out, double(g.node("LabelEncoder", "ai.onnx.ml", []message{
+				message{}.text(1, "keys_strings").with(9, keys...).integer(20, 8),
+				append(message{}.text(1, "values_int64s").integer(20, 7), ones...),
+				attribute("default_int64", 0),
+			}, x)))
+		case f.Function.Kind == table.Weekday:
+			day := g.op("Add", g.op("Floor", x), one(3))
+			week := g.op("Mul", one(7), g.op("Floor", g.op("Div", day, one(7))))
+			out = g.op("Mul", out, double(g.op("Equal", g.op("Sub", day, week), one(at))))
+		case f.Function.Kind == table.Sine, f.Function.Kind == table.Cosine: // of which runtimes have the sine in doubles
+			turns := g.op("Div", x, one(scale))
+			angle := g.op("Mul", g.op("Sub", turns, g.op("Floor", turns)), one(2*math.Pi))
+			if f.Function.Kind == table.Cosine {
+				angle = g.op("Add", angle, one(math.Pi/2))
+			}
+			out = g.op("Mul", out, g.op("Sin", angle))
+		default:
+			u := g.op("Div", g.op("Sub", x, one(at)), one(scale))
+			if f.Function.Kind == table.Ramp {
+				if u = g.op("Max", u, one(0)); f.Function.Limit > 0 {
+					u = g.op("Min", u, one(f.Function.Limit))
+				}
+			}
+			for range f.Function.Power {
+				out = g.op("Mul", out, u)
+			}
+		}
+	}
+	return out
 }
 
 // level are the N x q weights of the levels of a column of strings.

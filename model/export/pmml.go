@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"encoding/xml"
 	"errors"
+	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 
@@ -69,6 +71,7 @@ func writePMML(w io.Writer, p *Program, _ Options) error {
 	for _, in := range p.Inputs {
 		d.add(in)
 	}
+	d.multiply()
 	if p.Offset != "" {
 		d.field(p.Offset, "double")
 	}
@@ -150,7 +153,86 @@ func (d *pmml) add(in Input) {
 		x = apply("if", gone, constant("double", number(in.Fill)), x)
 		derive(" gone", "continuous", "double", apply("if", gone, constant("double", "1"), constant("double", "0")))
 	}
-	derive(" filled", "continuous", "double", x)
+	derive(map[bool]string{true: " plain", false: " filled"}[in.Others != nil], "continuous", "double", x)
+}
+
+// multiply derives what stands in the place of gaps by other columns, and products.
+func (d *pmml) multiply() {
+	derive := func(name, content string) {
+		d.derived = append(d.derived, element("DerivedField", []string{"name", name, "optype", "continuous", "dataType",
+			"double"}, content))
+	}
+	filled := func(k int) string { return field(d.program.Inputs[k].Name + " filled") }
+	plain := func(k int) string {
+		if d.program.Inputs[k].Others == nil {
+			return filled(k)
+		}
+		return field(d.program.Inputs[k].Name + " plain")
+	}
+	for k, in := range d.program.Inputs {
+		if in.Others != nil {
+			sum := constant("double", number(in.Constant))
+			for _, o := range in.Others {
+				sum = apply("+", sum, apply("*", constant("double", number(o.Weights[0])), pmmlProduct(o, plain)))
+			}
+			derive(in.Name+" filled", apply("if", apply("isMissing", field(in.Name)), sum, plain(k)))
+		}
+	}
+	for k, product := range d.program.Products {
+		derive(d.program.pmmlName(k), pmmlProduct(product, filled))
+	}
+}
+
+// pmmlName is the field of product k.
+func (p *Program) pmmlName(k int) string { return p.free(fmt.Sprintf("product_%d", k+1)) }
+
+// pmmlProduct is that of factors, of the values of inputs.
+func pmmlProduct(p Product, value func(k int) string) string {
+	out, one := "", func(v float64) string { return constant("double", number(v)) }
+	times := func(x string) {
+		if out != "" {
+			x = apply("*", out, x)
+		}
+		out = x
+	}
+	truth := func(condition string) { times(apply("if", condition, one(1), one(0))) }
+	for _, f := range p.Factors {
+		x := value(f.Input)
+		switch f.Function.Kind {
+		case "":
+			is := ""
+			for _, text := range f.Level.Texts {
+				same := apply("equal", x, constant("string", text))
+				if is != "" {
+					same = apply("or", is, same)
+				}
+				is = same
+			}
+			truth(is)
+		case table.Weekday:
+			day := apply("+", apply("floor", x), one(3))
+			week := apply("*", one(7), apply("floor", apply("/", day, one(7))))
+			truth(apply("equal", apply("-", day, week), one(f.Function.At)))
+		case table.Sine, table.Cosine:
+			name := map[string]string{table.Sine: "sin", table.Cosine: "cos"}[f.Function.Kind]
+			turns := apply("/", x, one(f.Function.Scale))
+			times(apply(name, apply("*", one(2*math.Pi), apply("-", turns, apply("floor", turns)))))
+		default:
+			u := apply("/", apply("-", x, one(f.Function.At)), one(f.Function.Scale))
+			if f.Function.Kind == table.Ramp {
+				if u = apply("max", u, one(0)); f.Function.Limit > 0 {
+					u = apply("min", u, one(f.Function.Limit))
+				}
+			}
+			for range f.Function.Power {
+				times(u)
+			}
+		}
+	}
+	if out == "" {
+		return one(1)
+	}
+	return out
 }
 
 // days are those of a text YYYY-MM-DD since 1970-01-01, as the calendar goes from March to February, with HH:MM:SS if
@@ -214,6 +296,9 @@ func (d *pmml) table(k, q int) string {
 		if !p.Reject {
 			term("NumericPredictor", in.Name+" gone", in.Gap[k])
 		}
+	}
+	for i, product := range p.Products {
+		term("NumericPredictor", p.pmmlName(i), product.Weights[k])
 	}
 	if p.Offset != "" {
 		term("NumericPredictor", p.Offset, 1)

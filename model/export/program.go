@@ -17,6 +17,8 @@ import (
 	"strconv"
 	"strings"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/conetune/conetune/internal/textfile"
 	"github.com/conetune/conetune/internal/words"
 	"github.com/conetune/conetune/model"
@@ -38,6 +40,8 @@ type Program struct {
 	Title, Target string
 
 	Inputs []Input
+	// Products are what else is added to the scores.
+	Products []Product
 	// Offset is the column of a known term that is added to the score; empty without.
 	Offset string
 	// Intercepts are those of the scores.
@@ -61,14 +65,29 @@ type Input struct {
 	Name string
 	// Kind is table.Number, table.Category or table.Date, whose numbers are days since 1970-01-01.
 	Kind string
-	// Fill stands in the place of a missing number.
-	Fill float64
+	// Fill stands in the place of a missing number, or where it is there the sum of Others, each with one weight, of
+	// inputs whose own gaps have their Fill, and of Constant.
+	Fill, Constant float64
+	Others         []Product
 	// Weights multiply a number, one for each score. Gap are added where the value is missing.
 	Weights, Gap []float64
 	// Levels are those of a category that add to scores; others add nothing.
 	Levels []Level
 	// Layout is that of dates, as in package time; Pattern is its regular expression, with a group for each of Fields.
 	Layout, Pattern, Fields string
+}
+
+// Product is added to scores with its weights.
+type Product struct {
+	Factors []Factor
+	Weights []float64
+}
+
+// Factor is 1 where input number Input has a Level, and 0 elsewhere; where that is nil a function of its number.
+type Factor struct {
+	Input    int
+	Level    *Level
+	Function table.Function
 }
 
 // Level is one of a category: texts that mean the same, or a number that may be written in several ways.
@@ -102,17 +121,28 @@ func New(m *model.Model) (*Program, error) {
 			p.Numbers = append(p.Numbers, v)
 		}
 	}
-	q := len(p.Intercepts)
-	at := 0
+	p.Intercepts = slices.Clone(p.Intercepts)
+	q, at := len(p.Intercepts), 0
+	for k, t := range e.Terms() {
+		weights := m.Coefficients[at*q : (at+len(t.Features))*q]
+		if at += len(t.Features); k < len(e.Columns) {
+			p.column(e, k, q, weights)
+		} else {
+			p.Products = append(p.Products, p.sum(e, t.Columns, q, weights)...)
+		}
+	}
 	for k := range e.Columns {
-		c := &e.Columns[k]
-		names := c.Features()
-		weights := func(j int) []float64 { return m.Coefficients[(at+j)*q : (at+j+1)*q] }
-		p.Inputs = append(p.Inputs, input(c, q, weights, len(names)))
-		at += len(names)
+		if o := e.Columns[k].Others; o != nil {
+			p.Inputs[k].Constant, p.Inputs[k].Others = o.Constant, p.others(e, o)
+		}
 	}
 	p.outputs(m)
 	return p, nil
+}
+
+// expanded says whether there are products, or gaps that other columns fill.
+func (p *Program) expanded() bool {
+	return p.Products != nil || slices.ContainsFunc(p.Inputs, func(in Input) bool { return in.Others != nil })
 }
 
 // free is a name that no column has, in small letters or not.
@@ -124,35 +154,114 @@ func (p *Program) free(name string) string {
 	return name
 }
 
-// input is a column of n features with their weights.
-func input(c *table.Coding, q int, weights func(j int) []float64, n int) Input {
-	in := Input{Name: c.Column, Kind: c.Kind, Fill: c.Fill, Gap: make([]float64, q)}
+// column adds a column with the weights of its features.
+func (p *Program) column(e *table.Encoder, k, q int, weights []float64) {
+	c := &e.Columns[k]
+	in := Input{Name: c.Column, Kind: c.Kind, Fill: c.Fill, Gap: make([]float64, q), Weights: make([]float64, q)}
 	if c.Missing {
-		in.Gap = weights(n - 1)
+		in.Gap = weights[len(weights)-q:]
 	}
-	if c.Kind != table.Category {
-		in.Weights = weights(0)
-		if c.Kind == table.Date {
-			in.Layout = c.Layout
-			in.Pattern, in.Fields = datePattern(c.Layout)
-		}
-		return in
+	if c.Kind == table.Date {
+		in.Layout = c.Layout
+		in.Pattern, in.Fields = datePattern(c.Layout)
 	}
-	for k, text := range c.Levels[min(1, len(c.Levels)):] {
-		if w := weights(k); slices.ContainsFunc(w, func(v float64) bool { return v != 0 }) {
-			l := Level{Texts: table.SpellingsOf(text), Weights: w}
-			// The two characters of a line end in quotes, which are two blanks, are one to some readers of CSV.
-			if one := strings.ReplaceAll(text, "  ", " "); one != text && !slices.Contains(c.Levels, one) {
-				l.Texts = append(l.Texts, one)
+	switch elements, sums := c.Elements(); {
+	case c.Kind == table.Category:
+		in.Weights = nil
+		for l, e := range elements {
+			w := make([]float64, q)
+			for j := range sums {
+				floats.AddScaled(w, sums[j][l], weights[j*q:(j+1)*q])
 			}
-			v, err := strconv.ParseFloat(text, 64)
-			if l.IsNumber = err == nil && v == v && words.Exact(v) == text; l.IsNumber {
-				l.Number = v
+			if slices.ContainsFunc(w, func(v float64) bool { return v != 0 }) {
+				in.Levels = append(in.Levels, level(c, e.Level, w))
 			}
-			in.Levels = append(in.Levels, l)
+		}
+	case c.Basis == nil:
+		in.Weights = weights[:q]
+	default:
+		p.Products = append(p.Products, p.sum(e, []int{k}, q, weights)...)
+	}
+	p.Inputs = append(p.Inputs, in)
+}
+
+// sum are the products of elements of columns that the products of their features are sums of, with the weights of
+// these; what is constant goes to the intercepts.
+func (p *Program) sum(encoder *table.Encoder, columns []int, q int, weights []float64) (list []Product) {
+	known := map[string]int{} // of the elements
+	var add func(c, feature int, key string, factors []Factor, times float64)
+	add = func(c, feature int, key string, factors []Factor, times float64) {
+		if c < len(columns) {
+			of := &encoder.Columns[columns[c]]
+			elements, sums := of.Elements()
+			for j := range sums {
+				for l, e := range elements {
+					if sums[j][l] == 0 {
+						continue
+					}
+					more, f := factors, Factor{Input: columns[c], Function: e.Function}
+					if of.Kind == table.Category {
+						one := level(of, e.Level, nil)
+						f.Level = &one
+					}
+					if e.Function.Kind != table.Power || e.Function.Power > 0 {
+						more = append(slices.Clip(factors), f)
+					}
+					add(c+1, feature*len(sums)+j, fmt.Sprintf("%s,%d", key, l), more, times*sums[j][l])
+				}
+			}
+			return
+		}
+		w := weights[feature*q : (feature+1)*q]
+		if len(factors) == 0 {
+			floats.AddScaled(p.Intercepts, times, w)
+			return
+		}
+		k, there := known[key]
+		if !there {
+			k = len(list)
+			known[key], list = k, append(list, Product{factors, make([]float64, q)})
+		}
+		floats.AddScaled(list[k].Weights, times, w)
+	}
+	add(0, 0, "", nil, 1)
+	return slices.DeleteFunc(list, func(p Product) bool {
+		return !slices.ContainsFunc(p.Weights, func(v float64) bool { return v != 0 })
+	})
+}
+
+// others are what stands in the place of a missing number, without its constant.
+func (p *Program) others(e *table.Encoder, o *table.Sum) (list []Product) {
+	of := map[string]float64{}
+	for _, w := range o.Weights {
+		of[w.Feature] = w.Weight
+	}
+	for k := range e.Columns {
+		var weights []float64
+		for _, name := range e.Columns[k].Features() {
+			weights = append(weights, of[name])
+		}
+		own := Program{Intercepts: []float64{0}}
+		list = append(list, own.sum(e, []int{k}, 1, weights)...)
+		if v := own.Intercepts[0]; v != 0 { // what is constant
+			list = append(list, Product{Weights: []float64{v}})
 		}
 	}
-	return in
+	return list
+}
+
+// level is a level of a category with its weights.
+func level(c *table.Coding, text string, w []float64) Level {
+	l := Level{Texts: table.SpellingsOf(text), Weights: w}
+	// The two characters of a line end in quotes, which are two blanks, are one to some readers of CSV.
+	if one := strings.ReplaceAll(text, "  ", " "); one != text && !slices.Contains(c.Levels, one) {
+		l.Texts = append(l.Texts, one)
+	}
+	v, err := strconv.ParseFloat(text, 64)
+	if l.IsNumber = err == nil && v == v && words.Exact(v) == text; l.IsNumber {
+		l.Number = v
+	}
+	return l
 }
 
 // Clock says that dates have a time of day.

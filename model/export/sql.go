@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 
@@ -16,10 +17,23 @@ import (
 func writeSQL(w io.Writer, p *Program, o Options) error {
 	name := cmp.Or(o.Table, "data")
 	var columns, scores []string
+	from, values := sqlName(name), p.sqlValues()
+	if values != nil {
+		from = fmt.Sprintf("(SELECT *,\n  %s\nFROM %s) AS filled", strings.Join(values, ",\n  "), from)
+	}
 	for k, intercept := range p.Intercepts {
 		terms := []string{number(intercept)}
-		for _, in := range p.Inputs {
+		for i, in := range p.Inputs {
+			if in.Others != nil { // in the column of its values
+				terms = append(terms, number(in.Weights[k])+" * "+p.sqlValue(i))
+				in.Fill, in.Weights = 0, make([]float64, len(in.Weights))
+			}
 			terms = append(terms, p.sqlTerm(in, k)...)
+		}
+		for _, product := range p.Products {
+			if product.Weights[k] != 0 {
+				terms = append(terms, p.sqlProduct(product, product.Weights[k], p.sqlValue))
+			}
 		}
 		if p.Offset != "" {
 			terms = append(terms, "CAST("+sqlName(p.Offset)+" AS DOUBLE PRECISION)")
@@ -30,7 +44,7 @@ func writeSQL(w io.Writer, p *Program, o Options) error {
 	_, err := fmt.Fprintf(w, "-- %s.\n"+
 		"-- Columns are numbers, texts and dates YYYY-MM-DD HH:MM:SS; NULL is a missing value.\n"+
 		"SELECT *,\n  %s\nFROM (SELECT *,\n  %s\nFROM %s) AS scored;\n", strings.Map(printable, p.Title),
-		strings.Join(p.sqlOutputs(scores), ",\n  "), strings.Join(columns, ",\n  "), sqlName(name))
+		strings.Join(p.sqlOutputs(scores), ",\n  "), strings.Join(columns, ",\n  "), from)
 	return err
 }
 
@@ -52,35 +66,22 @@ func sqlSum(terms []string) string {
 
 // sqlTerm is what a column adds to score k; empty for nothing.
 func (p *Program) sqlTerm(in Input, k int) (terms []string) {
-	name := sqlName(in.Name)
-	gone, missing := name+" IS NULL", number(in.Gap[k])
-	switch {
-	case in.Kind == table.Category:
-		gone = fmt.Sprintf("(%s OR %s IN (%s))", gone, name, each(slices.Concat(p.Texts, p.Usual), sqlText))
-	case in.Kind == table.Date:
-		gone = fmt.Sprintf("(%s OR %s IN (%s))", gone, name, each(p.Texts, sqlText))
-	case p.Numbers != nil:
-		gone = fmt.Sprintf("(%s OR %s IN (%s))", gone, name, each(p.Numbers, number))
-	}
+	name, gone, missing := sqlName(in.Name), p.sqlGone(in), number(in.Gap[k])
 	if p.Reject {
 		missing = "NULL"
 	}
 	if in.Kind == table.Category {
-		when, blank := "", false
+		when := ""
 		for _, l := range in.Levels {
 			for _, text := range l.Texts {
-				if blank = blank || strings.Contains(text, " "); l.Weights[k] != 0 {
+				if l.Weights[k] != 0 {
 					when += " WHEN " + sqlText(text) + " THEN " + number(l.Weights[k])
 				}
 			}
 		}
-		text := name
-		if blank { // which a line end is read as
-			text = "REPLACE(REPLACE(" + name + ", '\r', ' '), '\n', ' ')"
-		}
 		term := "0.0"
 		if when != "" {
-			term = "CASE " + text + when + " ELSE 0.0 END"
+			term = "CASE " + sqlColumn(in.Name, in.Levels) + when + " ELSE 0.0 END"
 		}
 		if in.Gap[k] != 0 || p.Reject {
 			term = "CASE WHEN " + gone + " THEN " + missing + " ELSE " + term + " END"
@@ -98,6 +99,90 @@ func (p *Program) sqlTerm(in Input, k int) (terms []string) {
 		missing = number(in.Fill*in.Weights[k] + in.Gap[k])
 	}
 	return []string{fmt.Sprintf("CASE WHEN %s THEN %s ELSE %s * %s END", gone, missing, number(in.Weights[k]), value)}
+}
+
+// sqlValue is the column of the number of an input.
+func (p *Program) sqlValue(k int) string { return sqlName(p.free(fmt.Sprintf("value_%d", k+1))) }
+
+// sqlValues are the numbers of inputs that have a part in products, or whose gaps are filled by others; nil for none.
+func (p *Program) sqlValues() (list []string) {
+	if !p.expanded() {
+		return nil
+	}
+	plain := func(k int) string {
+		in := p.Inputs[k]
+		in.Weights, in.Gap = []float64{1}, []float64{0}
+		return "(" + p.sqlTerm(in, 0)[0] + ")"
+	}
+	for k, in := range p.Inputs {
+		if in.Kind == table.Category {
+			continue
+		}
+		value := plain(k)
+		if in.Others != nil {
+			terms := []string{number(in.Constant)}
+			for _, o := range in.Others {
+				terms = append(terms, p.sqlProduct(o, o.Weights[0], plain))
+			}
+			value = fmt.Sprintf("CASE WHEN %s THEN %s ELSE %s END", p.sqlGone(in), sqlSum(terms), value)
+		}
+		list = append(list, value+" AS "+p.sqlValue(k))
+	}
+	return list
+}
+
+// sqlProduct is a weight times factors, functions of the values of inputs.
+func (p *Program) sqlProduct(product Product, weight float64, value func(k int) string) string {
+	text := number(weight)
+	for _, f := range product.Factors {
+		if f.Level != nil {
+			text += fmt.Sprintf(" * CASE WHEN %s IN (%s) THEN 1.0 ELSE 0.0 END", sqlColumn(p.Inputs[f.Input].Name,
+				[]Level{*f.Level}), each(f.Level.Texts, sqlText))
+			continue
+		}
+		x, at, scale := value(f.Input), number(f.Function.At), number(f.Function.Scale)
+		switch u := fmt.Sprintf("((%s - %s) / %s)", x, at, scale); f.Function.Kind {
+		case table.Sine, table.Cosine:
+			text += fmt.Sprintf(" * %s(%s * (%s / %s - FLOOR(%s / %s)))", map[string]string{table.Sine: "SIN",
+				table.Cosine: "COS"}[f.Function.Kind], number(2*math.Pi), x, scale, x, scale)
+		case table.Weekday:
+			text += fmt.Sprintf(" * CASE WHEN FLOOR(%s) + 3 - 7 * FLOOR((FLOOR(%s) + 3) / 7.0) = %s THEN 1.0 ELSE 0.0 END", x, x,
+				at)
+		case table.Ramp:
+			if l := f.Function.Limit; l > 0 {
+				u = fmt.Sprintf("CASE WHEN %s > %s THEN %s ELSE %s END", u, number(l), number(l), u)
+			}
+			ramp := fmt.Sprintf("CASE WHEN %s > %s THEN %s ELSE 0.0 END", x, at, u)
+			text += strings.Repeat(" * ("+ramp+")", f.Function.Power)
+		default:
+			text += strings.Repeat(" * "+u, f.Function.Power)
+		}
+	}
+	return text
+}
+
+// sqlColumn is the text of a category, with blanks for line ends where a level has some.
+func sqlColumn(column string, levels []Level) string {
+	name := sqlName(column)
+	if slices.ContainsFunc(levels, func(l Level) bool { return strings.Contains(strings.Join(l.Texts, ""), " ") }) {
+		return "REPLACE(REPLACE(" + name + ", '\r', ' '), '\n', ' ')"
+	}
+	return name
+}
+
+// sqlGone says that a column is missing.
+func (p *Program) sqlGone(in Input) string {
+	gone := sqlName(in.Name) + " IS NULL"
+	among := func(list string) string { return fmt.Sprintf("(%s OR %s IN (%s))", gone, sqlName(in.Name), list) }
+	switch {
+	case in.Kind == table.Category:
+		return among(each(slices.Concat(p.Texts, p.Usual), sqlText))
+	case in.Kind == table.Date:
+		return among(each(p.Texts, sqlText))
+	case p.Numbers != nil:
+		return among(each(p.Numbers, number))
+	}
+	return gone
 }
 
 // sqlDays are the days since 1970-01-01 of a text YYYY-MM-DD, by whole numbers, as the calendar goes from March to

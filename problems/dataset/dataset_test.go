@@ -269,7 +269,7 @@ func TestGaps(t *testing.T) {
 		}),
 		Y: []float64{1, 2, 3, 4}, Features: []string{"a", "b", "c"}, Target: "y",
 	}
-	gaps := &Gaps{Row: []int{1, 3, 3}, Feature: []int{1, 1, 2}, Fill: [][]float64{{0, 20, 30}, {0, 0, 33}}}
+	gaps := &Gaps{Row: []int{1, 3, 3}, Feature: []int{1, 1, 2}, Values: [][]float64{{20, 20, 30}, {0, 0, 33}}}
 	folds := []split.Fold{{Train: []int{0, 1}, Val: []int{2, 3}}, {Train: []int{2, 3}, Val: []int{0, 1}}}
 	for _, d := range []*Data{table, table.Compress()} {
 		cv := &CrossValidation{Data: d, Folds: folds, Gaps: gaps}
@@ -292,10 +292,10 @@ func TestGaps(t *testing.T) {
 		require.Equal(t, gaps, cv.Map(func(y float64) float64 { return -y }).(*CrossValidation).Gaps)
 	}
 	for want, spoilt := range map[string]*Gaps{
-		"gap in row 4":         {Row: []int{4}, Feature: []int{0}, Fill: gaps.Fill},
-		"of 1 folds":           {Row: []int{1}, Feature: []int{0}, Fill: gaps.Fill[:1]},
-		"rows of gaps do not":  {Row: []int{3, 1}, Feature: []int{0, 0}, Fill: gaps.Fill},
-		"the gaps of 1 featur": {Fill: [][]float64{{0}, {0}}},
+		"gap in row 4":           {Row: []int{4}, Feature: []int{0}, Values: [][]float64{{1}, {1}}},
+		"of 1 folds":             {Row: []int{1}, Feature: []int{0}, Values: gaps.Values[:1]},
+		"rows of gaps do not":    {Row: []int{3, 1}, Feature: []int{0, 0}, Values: gaps.Values},
+		"for 1 gaps, expected 0": {Values: [][]float64{{0}, {0}}},
 	} {
 		require.ErrorContains(t, (&CrossValidation{Data: table, Folds: folds, Gaps: spoilt}).Validate(), want)
 	}

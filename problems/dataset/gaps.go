@@ -7,29 +7,29 @@ import (
 	"github.com/conetune/conetune/internal/indices"
 )
 
-// Gaps are the entries of the table of a cross-validation whose values the user's table lacks. What stands in their
-// place is learned from training rows, and so it is another value in each fold.
+// Gaps are the entries of the table of a cross-validation that are learned from training rows, such as what stands in
+// the place of a missing value, and so have another value in each fold.
 type Gaps struct {
 	// Row and Feature are those of the entries, by rising rows. In a sparse table they are stored entries.
 	Row, Feature []int
-	// Fill has a list for each fold, with the value for each feature that has gaps.
-	Fill [][]float64
+	// Values has a list for each fold, with that of each entry.
+	Values [][]float64
 }
 
-// of are the features of the gaps of a row.
-func (g *Gaps) of(row int) []int {
+// of are the features of the entries of a row, and their places among all.
+func (g *Gaps) of(row int) (features []int, from int) {
 	if g == nil {
-		return nil
+		return nil, 0
 	}
 	from, found := slices.BinarySearch(g.Row, row)
 	if !found {
-		return nil
+		return nil, 0
 	}
 	to := from + 1
 	for to < len(g.Row) && g.Row[to] == row {
 		to++
 	}
-	return g.Feature[from:to]
+	return g.Feature[from:to], from
 }
 
 // Filled returns the rows of a table as they are in fold t, in the order of index, which are to be read only.
@@ -37,7 +37,7 @@ func (g *Gaps) Filled(d *Data, t int, index []int) *Data {
 	if g == nil {
 		return d.Rows(index)
 	}
-	return d.rows(index, g, g.Fill[t])
+	return d.rows(index, g, g.Values[t])
 }
 
 // Table is the whole table as it is in fold t: itself without gaps, and else a copy.
@@ -59,16 +59,16 @@ func (g *Gaps) validate(c *CrossValidation) error {
 	switch {
 	case len(g.Row) != len(g.Feature):
 		return fmt.Errorf("%d rows and %d features of gaps", len(g.Row), len(g.Feature))
-	case len(g.Fill) != len(c.Folds):
-		return fmt.Errorf("values for the gaps of %d folds, expected %d", len(g.Fill), len(c.Folds))
+	case len(g.Values) != len(c.Folds):
+		return fmt.Errorf("values for the gaps of %d folds, expected %d", len(g.Values), len(c.Folds))
 	case !slices.IsSorted(g.Row):
 		return fmt.Errorf("the rows of gaps do not rise")
 	}
-	for t, fill := range g.Fill {
-		if len(fill) != p {
-			return fmt.Errorf("fold %d has values for the gaps of %d features, expected %d", t, len(fill), p)
+	for t, values := range g.Values {
+		if len(values) != len(g.Row) {
+			return fmt.Errorf("fold %d has values for %d gaps, expected %d", t, len(values), len(g.Row))
 		}
-		for _, v := range fill {
+		for _, v := range values {
 			if expected := Expected(v); expected != "" {
 				return fmt.Errorf("fold %d has %g in a gap, expected %s", t, v, expected)
 			}

@@ -70,12 +70,13 @@ func (l *lazy) row(room []float64, i int) []float64 {
 // FillRow copies row i.
 func (l *lazy) FillRow(to []float64, i int) { l.fill(to, i) }
 
-// lazyRows are the rows of index of a table that is neither sparse nor by columns, with what fill has in the gaps.
-func (d *Data) lazyRows(index []int, gaps *Gaps, fill []float64) *lazy {
+// lazyRows are the rows of index of a table that is neither sparse nor by columns, with the values of a fold in its
+// gaps.
+func (d *Data) lazyRows(index []int, gaps *Gaps, values []float64) *lazy {
 	d = &Data{X: d.X}
 	_, p := d.Dims()
 	share := func(i int) []float64 {
-		if len(gaps.of(index[i])) > 0 {
+		if features, _ := gaps.of(index[i]); len(features) > 0 {
 			return nil
 		}
 		_, row := d.Row(index[i])
@@ -83,8 +84,9 @@ func (d *Data) lazyRows(index []int, gaps *Gaps, fill []float64) *lazy {
 	}
 	return newLazy(len(index), p, share, func(to []float64, i int) {
 		d.Fill(to, index[i])
-		for _, j := range gaps.of(index[i]) {
-			to[j] = fill[j]
+		features, from := gaps.of(index[i])
+		for e, j := range features {
+			to[j] = values[from+e]
 		}
 	})
 }

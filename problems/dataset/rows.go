@@ -134,23 +134,24 @@ func (d *Data) MulTrans(r []float64) []float64 {
 // sparse, and else what looks them up there. It panics when an index is out of range.
 func (d *Data) Rows(index []int) *Data { return d.rows(index, nil, nil) }
 
-// rows are those of index with what fill has in the gaps; both may be nil.
-func (d *Data) rows(index []int, gaps *Gaps, fill []float64) *Data {
+// rows are those of index with the values of a fold in its gaps; both may be nil.
+func (d *Data) rows(index []int, gaps *Gaps, values []float64) *Data {
 	part := d.without(index)
 	_, p := d.Dims()
 	if len(index) == 0 || p == 0 {
 		return part
 	}
 	if !d.Sparse() {
-		part.X = d.lazyRows(index, gaps, fill)
+		part.X = d.lazyRows(index, gaps, values)
 		return part
 	}
 	part.X = pick(p, index, d.Row)
 	for k, i := range index {
 		at, value := part.Row(k)
-		for _, j := range gaps.of(i) {
+		features, from := gaps.of(i)
+		for e, j := range features {
 			if stored, found := slices.BinarySearch(at, j); found {
-				value[stored] = fill[j]
+				value[stored] = values[from+e]
 			}
 		}
 	}

@@ -177,20 +177,22 @@ func TestViews(t *testing.T) {
 	index := random.Perm(n)[:n-7]
 	most := random.Perm(n - 7)[:n/2]
 	some := []int{5, 3, 3, 20_000, 44_444}
-	g := &Gaps{Fill: [][]float64{make([]float64, p), make([]float64, p)}}
+	g := &Gaps{}
 	for i := range n {
 		if i%3 == 0 {
 			g.Row, g.Feature = append(g.Row, i, i), append(g.Feature, i%7, 10+i%11)
 		}
 	}
-	for j := range p {
-		g.Fill[1][j] = float64(-1000 - j)
+	of := make([]float64, len(g.Row))
+	for k, j := range g.Feature {
+		of[k] = float64(-1000 - g.Row[k]%10 - j)
 	}
+	g.Values = [][]float64{make([]float64, len(g.Row)), of}
 	filled := copied(d, index)
 	for k, i := range index {
 		if i%3 == 0 {
-			filled.X.(*mat.Dense).Set(k, i%7, g.Fill[1][i%7])
-			filled.X.(*mat.Dense).Set(k, 10+i%11, g.Fill[1][10+i%11])
+			filled.X.(*mat.Dense).Set(k, i%7, float64(-1000-i%10-i%7))
+			filled.X.(*mat.Dense).Set(k, 10+i%11, float64(-1000-i%10-10-i%11))
 		}
 	}
 	tr := NewTransform(d, ByDeviation, true)

@@ -84,7 +84,7 @@ func TestGapsOfFolds(t *testing.T) {
 		Target: "y"}
 	folds := []split.Fold{{Train: []int{0, 2}, Val: []int{1, 3}}, {Train: []int{1, 3}, Val: []int{0, 2}}}
 	cv := &dataset.CrossValidation{Data: rows, Folds: folds, Gaps: &dataset.Gaps{Row: []int{1, 3}, Feature: []int{0, 0},
-		Fill: [][]float64{{1.5}, {5}}}}
+		Values: [][]float64{{1.5, 1.5}, {5, 5}}}}
 	d := must.Of(newData(cv, Options{}, Net{}))(t)
 	// b = 1 in the first fold: residuals 1.5 - 2 and 1.5 - 4; b = 2 in the second: 2 - 1 and 4 - 3. Halves of the mean
 	// squares.

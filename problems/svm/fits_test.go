@@ -86,7 +86,7 @@ func TestGaps(t *testing.T) {
 	}
 	folds := []split.Fold{{Train: []int{0, 2}, Val: []int{1, 3}}, {Train: []int{1, 3}, Val: []int{0, 2}}}
 	cv := &dataset.CrossValidation{Data: data, Folds: folds, Gaps: &dataset.Gaps{Row: []int{1, 3}, Feature: []int{0, 0},
-		Fill: [][]float64{{0.25}, {9}}}}
+		Values: [][]float64{{0.25, 0.25}, {9, 9}}}}
 	m := must.Of(New(cv, Options{}))(t)
 	// w = 2, c = 0: the first fold validates (0.25, +) and (0.25, -), which cost 1 - 0.5 and 1 + 0.5; the second (1, +)
 	// and (-1, -), which cost nothing.

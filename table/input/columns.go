@@ -220,6 +220,8 @@ func (s *Source) foldRows(r *Rows, l *learned, by divided, rows, held []int) (_ 
 // setApart divides the rows of a table by a rule.
 func (s *Source) setApart(t *divisible, rule string) (parts [][]int, err error) {
 	switch by := t.by(t.rows); {
+	case by.group != nil && by.at != nil:
+		parts, err = split.ByGroupTime(by.group, by.at, rule, s.Seed)
 	case by.group != nil:
 		parts, err = split.ByGroup(by.group, rule, s.Seed)
 	case by.at != nil:

@@ -55,7 +55,13 @@ func (s *Source) splitFolds(data *dataset.Data, by divided) (list []split.Fold, 
 		}
 		list, err = split.FoldsOf(parts), checkFoldMemory(data, n)
 	case by.at != nil:
-		if list, err = split.TimeFolds(by.at, folds); err != nil {
+		if by.group == nil {
+			list, err = split.TimeFolds(by.at, folds)
+		} else {
+			repeats = cmp.Or(s.Repeats, split.Repeats(n, p))
+			list, err = split.GroupTimeFolds(by.group, by.at, folds, repeats, s.Seed)
+		}
+		if err != nil {
 			err = fmt.Errorf("column %q: %w", by.Time, err)
 		}
 	case by.group == nil && (folds > n || n < 2):
@@ -85,12 +91,12 @@ func (s *Source) foldsOf(n int, by divided) int {
 		return s.Folds
 	}
 	switch {
-	case by.group != nil:
-		n = len(split.PartsOf(by.group))
 	case by.at != nil:
 		times := slices.Clone(by.at)
 		slices.Sort(times)
 		n = len(slices.Compact(times)) - 1
+	case by.group != nil:
+		n = len(split.PartsOf(by.group))
 	}
 	return max(2, min(DefaultFolds, n))
 }
@@ -158,7 +164,7 @@ func checkFoldMemory(data *dataset.Data, folds int) error {
 // ByChance says whether the seed has a part in the division of rows.
 func (s *Source) ByChance(r *Rows) bool {
 	switch {
-	case r.Division.Fold != "" || r.Division.Time != "" || s.Data == "":
+	case r.Division.Fold != "" || r.Division.Time != "" && r.Division.Group == "" || s.Data == "":
 		return false
 	case s.Rule() != "":
 		return true

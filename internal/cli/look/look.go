@@ -72,7 +72,7 @@ func Command(a *cli.App) *cobra.Command {
 	fs.StringVar(&name, "model", "", "`MODEL` that is to be tuned, which says what the target may be")
 	fs.Var(cli.NewNameList(&w.Categorical), "categorical", "columns `A,B,..` whose numbers are names")
 	fs.Var(cli.NewNameList(&w.Drop), "drop", "columns `A,B,..` to leave out")
-	cli.Register(fs, tune.DialectFlags(&o))
+	cli.Register(fs, append(tune.FormFlags(&w.Forms), tune.DialectFlags(&o)...))
 	cli.RegisterMemory(fs)
 	fs.BoolVar(&asJSON, "json", false, "print one JSON object")
 	return cmd
@@ -114,10 +114,17 @@ func describe(l table.Look) string {
 	t := webpage.NewTable("", "", webpage.Text("column"), webpage.Text("use"), webpage.Text("type"),
 		webpage.Number("missing"), webpage.Text("values"))
 	for _, c := range l.Columns {
-		t.AddTexts(c.Name, c.Use, c.Kind, fmt.Sprint(c.Missing), values(c))
+		form := ""
+		if c.Form != "" {
+			form = "; " + c.Form
+		}
+		t.AddTexts(c.Name, c.Use, c.Kind, fmt.Sprint(c.Missing), values(c)+form)
 	}
 	if len(l.Columns) > 0 {
 		b.WriteString(t.String() + "\n")
+	}
+	for _, names := range l.Interactions {
+		fmt.Fprintf(&b, "interaction %s\n", strings.Join(names, ":"))
 	}
 	for _, f := range l.Findings {
 		b.WriteString(words.Wrapped("- " + f.Text))

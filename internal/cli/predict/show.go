@@ -190,15 +190,21 @@ const mostLevels = 8
 // describeEncoding says how columns become features.
 func describeEncoding(e *table.Encoder) string {
 	t := webpage.NewTable("", "", webpage.Text("column"), webpage.Text("kind"),
-		webpage.Text("levels, the reference first"), webpage.Text("missing values"))
+		webpage.Text("levels, the reference first, and forms"), webpage.Text("missing values"))
 	for _, c := range e.Columns {
 		levels := words.Joined(c.Levels[:min(len(c.Levels), mostLevels)])
 		if rest := len(c.Levels) - mostLevels; rest > 0 {
 			levels += fmt.Sprintf(" and %d more", rest)
 		}
+		if form := c.Form(); form != "" {
+			levels = strings.TrimPrefix(levels+"; "+form, "; ")
+		}
 		missing := "become " + words.Number(c.Fill)
 		if c.Kind == table.Category {
 			missing = "are the reference"
+		}
+		if c.Others != nil {
+			missing = "become regressions on the other columns"
 		}
 		switch {
 		case e.Rule == table.DropRows || e.Rule == table.Reject:
@@ -212,6 +218,9 @@ func describeEncoding(e *table.Encoder) string {
 	}
 	var b strings.Builder
 	b.WriteString(t.String())
+	for _, names := range e.Interactions {
+		fmt.Fprintf(&b, "interaction %s\n", strings.Join(names, ":"))
+	}
 	if e.Spellings != nil {
 		fmt.Fprintf(&b, "missing, beside the usual: %s\n", strings.Join(e.Spellings, ", "))
 	}

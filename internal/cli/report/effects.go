@@ -186,14 +186,19 @@ func origins(e *table.Encoder) map[string]origin {
 	if e == nil {
 		return out
 	}
-	for _, c := range e.Columns {
-		names := (&table.Encoder{Columns: []table.Coding{c}}).Features()
-		for k, name := range names {
+	for n, t := range e.Terms() {
+		c := &e.Columns[t.Columns[0]]
+		for k, name := range t.Features {
 			o := origin{column: c.Column}
 			switch {
+			case n >= len(e.Columns):
+				o.column = strings.Join(e.Interactions[n-len(e.Columns)], ":")
 			case c.Kind == table.Category && k+1 < len(c.Levels):
 				o.level, o.reference = c.Levels[k+1], c.Levels[0]
-			case c.Missing && k == len(names)-1:
+				if c.Ordered {
+					o.reference = c.Levels[k] // the step from there
+				}
+			case c.Missing && k == len(t.Features)-1:
 				o.level = "(missing)"
 				if len(c.Levels) > 0 {
 					o.reference = c.Levels[0]

@@ -27,7 +27,8 @@ type dataFlags struct {
 
 // check rejects contradictions, before any file is opened.
 func (d *dataFlags) check(fs *pflag.FlagSet) error {
-	for _, name := range []string{"features", "drop", "categorical", "id"} {
+	for _, name := range []string{"features", "drop", "categorical", "id", "reference", "ordered", "spline", "poly",
+		"dates", "interact"} {
 		if value := fs.Lookup(name).Value.String(); fs.Changed(name) && slices.Contains(strings.Split(value, ","), "") {
 			return cli.BadInputf("--%s is %q, expected names of columns, separated by commas", name, value)
 		}
@@ -83,13 +84,14 @@ func (d *dataFlags) check(fs *pflag.FlagSet) error {
 		// How rows are divided.
 		cli.When("", d.Wanted.Weights != "" && d.Wanted.Weights == d.Wanted.Offset,
 			"--weights and --offset name the same column"),
-		cli.When("", len(columns) > 1, strings.Join(columns, " and ")+" contradict each other: give one of them"),
-		cli.When("", len(columns) == 1 && d.Data == "" && !folder,
-			strings.Join(columns, "")+" goes with --data FILE; the rows of --train and --val are divided already"),
+		cli.When("fold-column", len(columns) > 1, " and "+strings.Join(columns[min(1, len(columns)):], ", ")+
+			" contradict each other: give one of them"),
+		cli.When("", len(columns) > 0 && d.Data == "" && !folder, strings.Join(columns, " and ")+
+			" goes with --data FILE; the rows of --train and --val are divided already"),
 		cli.When("fold-column", fs.Changed("folds"), " "+by.Fold+" says how many folds there are: leave --folds out"),
 		cli.When("fold-column", d.Split != "" && d.Split != input.SplitAll,
 			" "+by.Fold+" divides all rows: leave --split out, and name a file of test rows with --test"),
-		cli.When("repeats", by.Fold != "" || by.Time != "" ||
+		cli.When("repeats", by.Fold != "" || by.Time != "" && by.Group == "" ||
 			d.Each, ": chance has no part in "+without+", so that all repeats would be the same"),
 		cli.When("folds", by.Time != "" && d.Each, " all and --time contradict each other: give a number of folds"),
 	)
@@ -178,10 +180,8 @@ func (d *dataFlags) describeFolds(rows *input.Rows) []string {
 	switch by := rows.Division; {
 	case by.Fold != "":
 		folds += " of column " + by.Fold
-	case by.Group != "":
-		folds += " by group " + by.Group
-	case by.Time != "":
-		folds += " by time " + by.Time
+	case by.Group != "" || by.Time != "":
+		folds += " by " + by.String()
 	case d.Each:
 		folds += " of one row"
 	}

@@ -102,14 +102,16 @@ func (f *tuneFlags) table() []flagGroup {
 				"column `A` whose rows of the same value stay together, in folds and in --split",
 				cli.Traits{Option: "Division.Group"}),
 			cli.NewFlag("time", &w.Division.Time, "column `A` of numbers or dates: no fold is trained on rows that come later "+
-				"than those it validates, and --split takes the last rows for the test", cli.Traits{Option: "Division.Time"}),
+				"than those it validates, and --split takes the last rows for the test; with --group, "+
+				"groups are whole, too", cli.Traits{Option: "Division.Time"}),
 			cli.NewFlag("nested", &f.nested, "estimate the error of the whole choice: make it anew without each of `T` outer "+
 				"folds, and score it there (--nested alone: 5)"),
 			cli.NewFlag("seed", &d.Seed, "seed `N` of the division into rows and of random draws"),
 		}},
 		{"Model", true, []cli.Flag{
-			cli.NewFlag("groups", &f.groups, "groups of features, for models that have them: `M` equal consecutive ones, or a "+
-				"FILE with columns feature and group (default: groups.csv of --dir)", cli.Traits{Of: "Groups"}),
+			cli.NewFlag("groups", &f.groups, "groups of features, for models that have them: `M` equal consecutive ones, a "+
+				"FILE with columns feature and group, or columns, for the features of each column (default: columns, or "+
+				"groups.csv of --dir)", cli.Traits{Of: "Groups"}),
 			cli.NewFlag("standardize", &f.standardize,
 				"bring features to one unit, that of --scale, on the training rows (default: on with --data and --train)"),
 			cli.NewFlag("intercept", &f.intercept, "fit an intercept (default: on with --data and --train)"),
@@ -142,6 +144,7 @@ func (f *tuneFlags) table() []flagGroup {
 				cli.Traits{Most: cli.AnyNumber}),
 			cli.MemoryFlag(),
 		}},
+		{"Features", false, FormFlags(&w.Forms)},
 		{"Tables", false, append(DialectFlags(&d.Options),
 			cli.NewFlag("id", cli.NewNameList(&w.Labels), "columns `A,B,..` that name the rows and are no features, beside "+
 				"row names and numbers of rows, which are found; none: no column does", cli.Traits{Option: "Wanted.Labels",
@@ -251,6 +254,26 @@ func (f *tuneFlags) table() []flagGroup {
 			cli.NewFlag("eps", &c.Eps, "tolerance `E` of every conic solve, relative, at most 0.01",
 				cli.Traits{Most: cli.MostEps}),
 		}},
+	}
+}
+
+// FormFlags say what columns become.
+func FormFlags(f *table.Forms) []cli.Flag {
+	row := func(name string, list *[]string, option, help string) cli.Flag {
+		return cli.NewFlag(name, cli.NewNameList(list), help, cli.Traits{Option: "Forms." + option, List: true})
+	}
+	return []cli.Flag{
+		row("reference", &f.Reference, "Reference", "`NAME=LEVEL,..`: the level that others of a category are compared with "+
+			"(default: the first)"),
+		row("ordered", &f.Ordered, "Ordered", "`NAME=LOW:..:HIGH,..`: categories in this order, or NAME alone in that of "+
+			"numbers and texts, with a feature from each level but the first on"),
+		row("spline", &f.Splines, "Splines", "`NAME=D,..`: natural cubic splines of D degrees of freedom, with knots at "+
+			"quantiles of the training rows"),
+		row("poly", &f.Polynomials, "Polynomials", "`NAME=D,..`: orthogonal polynomials of degree D"),
+		row("dates", &f.Dates, "Dates", "`PARTS` of dates that are features: "+words.Joined(table.DateParts())+
+			" (default: days, since 1970-01-01; auto: the year, and what training rows have twice)"),
+		row("interact", &f.Interactions, "Interactions", "`A:B,..`, products of columns that are features, too, or A,B,.., "+
+			"those of all pairs"),
 	}
 }
 

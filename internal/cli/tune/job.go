@@ -79,7 +79,9 @@ func NewJob(name string, f *tuneFlags, fs *pflag.FlagSet) (*tuneJob, error) {
 	if err := job.parseDecisions(spec); err != nil {
 		return nil, err
 	}
-	f.model.Groups = f.readGroups
+	if f.groups != groupsByColumn && (f.groups != "" || f.Data.Dir != "") {
+		f.model.Groups = f.readGroups
+	}
 	return job, f.parseScaling(spec, fs)
 }
 
@@ -99,9 +101,7 @@ func (f *tuneFlags) check(spec model.Spec, fs *pflag.FlagSet) error {
 		}
 	}
 	fold, folds := f.Data.Wanted.Division.Fold, f.Data.CrossValidates()
-	missing := !fs.Changed("groups") && spec.Takes("Groups") && !spec.Matrix && f.Data.Dir == ""
 	return cli.CheckUse(fs,
-		cli.When("", missing, "--groups is missing: M equal consecutive groups, or a file with the group of each feature"),
 		cli.When("nested", f.nested < 2, fmt.Sprintf(" is %d, expected at least 2", f.nested)),
 		cli.When("nested", f.Data.matrix || f.Data.Data == "" || !folds, " goes with the folds of --data FILE"),
 		cli.When("bootstrap", f.bootstrap < 2, fmt.Sprintf(" is %d, expected at least 2", f.bootstrap)),
@@ -166,6 +166,9 @@ func (f *tuneFlags) parseScaling(spec model.Spec, fs *pflag.FlagSet) (err error)
 	o.Intercept = (o.Intercept || spec.Folds) && !spec.Survival
 	return nil
 }
+
+// groupsByColumn is the value of --groups for a group of all features of a column.
+const groupsByColumn = "columns"
 
 // readGroups returns the groups that --groups names or counts, by default those of the folder.
 func (f *tuneFlags) readGroups(features []string, overlap bool) (*groups.Groups, error) {
@@ -333,7 +336,7 @@ func (f *tuneFlags) checkOutputs() error {
 	for _, in := range f.Data.AllFiles() {
 		taken[cli.Absolute(in)] = "the data"
 	}
-	if f.groups != "" {
+	if f.groups != "" && f.groups != groupsByColumn {
 		taken[cli.Absolute(f.groups)] = "the groups"
 	}
 	if f.configFile != "" {

@@ -44,7 +44,7 @@ func (job *tuneJob) checkNested(ctx context.Context, o *input.Outer) ([]split.Fo
 		for k, f := range folds {
 			_, _, err := job.choice().Without(o, f)
 			more := ""
-			if o.Grouped() && len(folds) == 2 {
+			if o.Grouped() && !o.Timed() && len(folds) == 2 {
 				more = fmt.Sprintf(
 					"; the choice needs two groups of column %q beside those left out, which --nested alone takes one at a time",
 					job.run.Rows.Division.Group)
@@ -78,10 +78,10 @@ func tellFewer(a *cli.App, job *tuneJob, o *input.Outer, folds int) {
 	by := job.run.Rows.Division
 	switch {
 	case job.nested != input.DefaultFolds || folds >= input.DefaultFolds || by.Fold != "":
-	case o.Grouped():
-		a.Note("--nested: %d outer folds, one for each group of column %q", folds, by.Group)
 	case o.Timed():
 		a.Note("--nested: %s, as column %q has no more times", words.Count(folds, "outer fold"), by.Time)
+	case o.Grouped():
+		a.Note("--nested: %d outer folds, one for each group of column %q", folds, by.Group)
 	default:
 		a.Note("--nested: %d outer folds, one for each row", folds)
 	}

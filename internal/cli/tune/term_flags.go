@@ -110,8 +110,9 @@ func (f *termFlags) files() []string {
 	return nil
 }
 
-// terms are those of the features of a table. A name is that of a feature, or of a column with several of them.
-func (f *termFlags) terms(features []string) (t regression.Terms, err error) {
+// terms are those of the features of a table, made of these columns or interactions. A name is that of a feature, or of
+// what several are made of.
+func (f *termFlags) terms(features, columns []string) (t regression.Terms, err error) {
 	for k, to := range []*[]float64{&t.Factors, &t.Lower, &t.Upper} {
 		if k >= len(f.values) || f.values[k].list == nil {
 			continue
@@ -121,7 +122,7 @@ func (f *termFlags) terms(features []string) (t regression.Terms, err error) {
 		for _, x := range v.list {
 			found := x.name == ""
 			for j, name := range features {
-				if x.name == "" || name == x.name || strings.HasPrefix(name, x.name+"=") {
+				if x.name == "" || name == x.name || columns[j] == x.name {
 					(*to)[j], found = x.value, true
 				}
 			}

@@ -105,12 +105,14 @@ func Compile(vars []*affine.Variable, params []*affine.Parameter, objective *Fun
 	c := &compiler{
 		Program: &Program{Vars: vars, Users: len(vars), Params: params, Refs: map[*Constraint][]dualRef{}},
 		shared:  map[*Atom]*affine.Variable{},
+		bounds:  map[*affine.Variable]*affine.Variable{},
+		known:   map[*Atom]*Atom{},
 	}
 	for _, con := range constraints {
 		c.constraint(con)
 	}
 	if objective != nil {
-		c.minimize(*objective)
+		c.minimize(c.resolve(*objective))
 	}
 	c.order()
 	c.sparsity()

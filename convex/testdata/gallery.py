@@ -571,37 +571,61 @@ exact = {
 }
 
 
-def solve(f, tight=True):
+def solve(f):
     """The status, value and multipliers of a problem, for each value of its parameters."""
     p, own, *parameters = f()
     constraints = {k: c for k, c in own.items() if isinstance(c, cp.Constraint)}
     out = []
-    tol = dict(tol_gap_abs=1e-10, tol_gap_rel=1e-10, tol_feas=1e-10) if tight else {}
-    (name, values), = parameters[0].items() if parameters else ((None, [None]),)
+    (parameter, values), = parameters[0].items() if parameters else ((None, [None]),)
     for v in values:
-        if name is not None:
-            name.value = np.array(v)
-        p.solve("CLARABEL", **tol)
+        if parameter is not None:
+            parameter.value = np.array(v)
+        p.solve("CLARABEL", tol_gap_abs=1e-10, tol_gap_rel=1e-10, tol_feas=1e-10)
         at = dict(status=p.status)
         if p.status.startswith("optimal"):
             at["value"] = float(p.value)
             at["duals"] = {k: np.ravel(c.dual_value).tolist() for k, c in constraints.items() if k[0] != "_"}
             at["duals"].update(exact.get(f.__name__, {}))
-        if name is not None:
+        if parameter is not None:
             at["parameter"] = np.ravel(v).tolist()
         out.append(at)
     return out
 
 
+def least(runs, f):
+    """The least CPU seconds of some runs."""
+    times = []
+    for i in range(runs):
+        start = time.process_time()
+        f(i)
+        times.append(time.process_time() - start)
+    return min(times)
+
+
+def measure(f):
+    """Times of compiling and solving, and of solving again with the next value of a parameter."""
+
+    def one(_):
+        p, _, *parameters = f()
+        for q, values in parameters[0].items() if parameters else []:
+            q.value = np.array(values[0])
+        p.solve("CLARABEL")
+
+    print(f.__name__, least(5, one))
+    p, _, *parameters = f()
+    for q, values in parameters[0].items() if parameters else []:
+
+        def again(i):
+            q.value = np.array(values[i % len(values)])
+            p.solve("CLARABEL")
+
+        print(f.__name__ + "/again", least(20, again))
+
+
 if __name__ == "__main__":
     if sys.argv[1:] == ["--time"]:
         for f in problems:
-            times = []
-            for _ in range(5):
-                start = time.process_time()
-                solve(f, False)
-                times.append(time.process_time() - start)
-            print(f.__name__, min(times))
+            measure(f)
     else:
         found = []
         for f in problems:

@@ -133,21 +133,6 @@ func TestTallLeastSquares(t *testing.T) {
 	inDelta(t, make([]float64, 8), gradient, 1e-4)
 }
 
-// A linear program from a textbook: max 3x + 5y, x <= 4, 2y <= 12, 3x + 2y <= 18
-// has the solution (2, 6), the value 36 and the multipliers 0, 3/2, 1.
-func TestLinearProgram(t *testing.T) {
-	m := convex.NewModel()
-	x := m.Vector("x", 2)
-	a := mat.NewDense(3, 2, []float64{1, 0, 0, 2, 3, 2})
-	c := m.Le("", convex.Mul(a, x), []float64{4, 12, 18})
-	m.Ge("", x, 0)
-	m.Minimize(convex.Dot([]float64{-3, -5}, x))
-	r := solve(t, solver(t, m, convex.SolverOptions{}))
-	inDelta(t, []float64{2, 6}, r.Value(x), 1e-6)
-	require.InDelta(t, -36, r.Objective, 1e-6)
-	inDelta(t, []float64{0, 1.5, 1}, r.Dual(c), 1e-6)
-}
-
 // A model without an objective is a feasibility problem; one without anything is solved too.
 func TestEmptyModels(t *testing.T) {
 	m := convex.NewModel()

@@ -33,15 +33,7 @@ func (m *Model) constrain(name string, e *expression, equal bool, cone *backends
 // Le adds the constraint a <= b, entry by entry, of a convex a and a concave b; a scalar goes with every entry. The
 // name appears in messages.
 func (m *Model) Le(name string, a, b Operand) *Constraint {
-	left, right := operand("Le", a), operand("Le", b)
-	if left.f.N != 1 || right.f.N == 1 || left.affine() || !right.affine() {
-		return m.constrain(name, add("Le", left, right.negative()), false, nil)
-	}
-	c := m.constrain(name, left, false, nil) // one function under several sides
-	if c.c.N, c.c.Sides = right.f.N, &right.f.Aff; c.err == nil {
-		c.m, c.err = common("Le", left, right)
-	}
-	return c
+	return m.constrain(name, add("Le", operand("Le", a), operand("Le", b).negative()), false, nil)
 }
 
 // Ge adds the constraint a >= b, see [Model.Le].

@@ -9,8 +9,8 @@
 //
 //	minimize f(x) or maximize -f(x) subject to g_i(x) <= h_i(x), b_j(x) = c_j(x)
 //
-// with b_j and c_j affine, f and g_i convex and h_i concave. An expression ([Expr]) knows its shape, sign and curvature.
-// Functions take expressions, numbers, slices and matrices:
+// with b_j and c_j affine, f and g_i convex and h_i concave. An expression ([Expr]) knows its shape, sign and
+// curvature. Functions take expressions, numbers, slices and matrices:
 //
 //	affine       Add, Sub, Neg, Scale, Dot, Mul, Sum, SumRows, CumSum, Diff, Trace, Kron, Conv
 //	entries      At, Pick, Slice, Cols, Stack, Beside, Reshape, Transpose, Diag

@@ -63,7 +63,8 @@ func Entropy(a Operand) Expr {
 }
 
 // Power returns, entry by entry, |a[i]|^p for p > 1, a[i] for p = 1, the concave a[i]^p of a[i] >= 0 for p between 0
-// and 1, and a[i]^p of a[i] > 0 for p < 0. Squares, roots and inverses, with p = 2, 1/2 and -1, take second-order cones.
+// and 1, and a[i]^p of a[i] > 0 for p < 0. Squares, roots and inverses, with p = 2, 1/2 and -1, take second-order
+// cones.
 func Power(a Operand, p float64) Expr {
 	positive := func(v float64) float64 { // NaN counts as +Inf
 		if v < 0 {

@@ -245,7 +245,7 @@ func TestWeightedSumErrors(t *testing.T) {
 func TestBadDot(t *testing.T) {
 	m := convex.NewModel()
 	x := m.Vector("x", 2)
-	require.ErrorContains(t, convex.Dot([]float64{1, -1}, convex.Abs(x)).Err(), "both signs")
+	require.ErrorContains(t, convex.Dot([]float64{1, -1}, convex.Abs(x)).Err(), "others are not")
 	require.ErrorContains(t, convex.Dot([]float64{1}, convex.Abs(x)).Err(), "the lengths differ")
 	require.ErrorContains(t, convex.Dot([]float64{1, 2}, convex.Huber(x, -1)).Err(), "threshold")
 	require.NoError(t, convex.Dot([]float64{1, -1}, x).Err())

@@ -75,13 +75,13 @@ func Scale(c, a Operand) Expr { return product("Scale", operand("Scale", c), ope
 // Dot returns the scalar sum of the products of entries, see [Scale].
 func Dot(c, a Operand) Expr {
 	k, e := factors(operand("Dot", c), operand("Dot", a))
-	if _, ok := k.numbers(); ok || e.affine() || e.err != nil || k.err != nil || k.f.N != e.f.N || k.f.N == 1 {
-		if k.err == nil && e.err == nil && k.f.N != e.f.N {
-			return failed(1, 1, e.m, "Dot of %v and %v: the lengths differ", k, e)
-		}
-		if values, ok := k.numbers(); ok && k.err == nil && (e.affine() || sameSign(values)) {
-			return weighed(e.vector(1, func() compile.Function { return e.f.Dot(magnitudes(values, e.affine())) }), values)
-		}
+	values, fixed := k.numbers()
+	switch {
+	case k.err == nil && e.err == nil && k.f.N != e.f.N:
+		return failed(1, 1, e.m, "Dot of %v and %v: the lengths differ", k, e)
+	case fixed && k.err == nil && (e.affine() || sameSign(values)):
+		return weighed(e.vector(1, func() compile.Function { return e.f.Dot(magnitudes(values, e.affine())) }), values)
+	case fixed || e.affine() || k.f.N == 1:
 		return Sum(product("Dot", k.like(e), e))
 	}
 	return weights("Dot", k, e)
@@ -141,22 +141,14 @@ func product(op string, a, b *expression) *expression {
 		out := weighed(e.vector(e.f.N, func() compile.Function { return e.f.Times(magnitudes(values, e.affine())[0]) }),
 			values)
 		return out.like(e)
-	case fixed && e.affine():
-		if e.f.N == 1 {
-			e = repeated(e, c)
-		}
+	case fixed && e.affine() && e.f.N != 1: // entries of a variable stay what they are
 		return newAffine(e.f.Aff.MulMat(mat.NewDiagDense(len(values), values)), m).like(shape)
-	case fixed && sameSign(values):
-		var rows []compile.Function
-		for i, v := range magnitudes(values, false) {
-			rows = append(rows, e.f.Pick([]int{min(i, e.f.N-1)}).Times(v))
-		}
-		out := newExpr(compile.Stack(rows...), m).like(shape)
-		out.concave = e.concave
-		return weighed(out, values)
 	case fixed:
-		return failed(shape.rows, shape.cols, m, "%s: products of %v, which is %v, with factors of both signs", op, e,
-			e.Curvature())
+		from := make([]int, len(values))
+		if e.f.N != 1 {
+			from = affine.Consecutive(0, len(values))
+		}
+		return linear(e, shape.rows, shape.cols, affine.Consecutive(0, len(values)), from, values)
 	case !e.affine():
 		if c.f.N != 1 {
 			return failed(shape.rows, shape.cols, m, "%s of %v and %v, which is %v: for a sum of such products there is Dot", op,
@@ -172,11 +164,6 @@ func product(op string, a, b *expression) *expression {
 			op, c)
 	}
 	return newAffine(p, m).like(shape)
-}
-
-// repeated is a scalar as often as another expression has entries.
-func repeated(e, o *expression) *expression {
-	return e.vector(o.f.N, func() compile.Function { return e.f.Pick(make([]int, o.f.N)) }).like(o)
 }
 
 // weights is the product of a scalar, or the sum of products of a vector, of parameters and what is convex or concave.

@@ -57,58 +57,27 @@ func PSD() Attribute {
 // Nonneg has no entries below zero.
 func Nonneg() Attribute { return Bounds(0, math.Inf(1)) }
 
-// Bounds has entries from lo to hi, numbers or vectors with one for each entry of the variable, which may be infinite.
+// Bounds has entries from lo to hi, each a number, which may be infinite, or, for variables that have no other
+// attributes, as many as the variable.
 func Bounds(lo, hi Operand) Attribute {
 	sign := 0
-	if v, ok := lo.(int); ok && v >= 0 {
+	if lo == Operand(0) {
 		sign = 1
-	} else if v, ok := hi.(int); ok && v <= 0 {
+	} else if hi == Operand(0) {
 		sign = -1
 	}
 	return Attribute{sign: sign, impose: func(m *Model, v *Variable) {
-		free := newAffine(v.v.Expr(), m)
-		m.bound(v, free, lo, -1)
-		m.bound(v, free, hi, 1)
+		free := Expr(v)
+		if v.free != nil {
+			free = Pick(v, v.free)
+		}
+		if lo != Operand(math.Inf(-1)) {
+			m.Ge(v.Name(), free, lo)
+		}
+		if hi != Operand(math.Inf(1)) {
+			m.Le(v.Name(), free, hi)
+		}
 	}}
-}
-
-// bound adds those of the bounds, upper ones with a sign of 1, that are finite.
-func (m *Model) bound(v *Variable, free *expression, bound Operand, sign float64) {
-	values := []float64{0}
-	switch b := bound.(type) {
-	case int:
-		values[0] = float64(b)
-	case float64:
-		values[0] = b
-	case []float64:
-		if len(b) != v.f.N {
-			v.err = fmt.Errorf("convex: %d bounds for variable %s of length %d", len(b), v.Name(), v.f.N)
-			return
-		}
-		values = make([]float64, free.f.N)
-		for i := range values {
-			if values[i] = b[i]; v.free != nil {
-				values[i] = b[v.free[i]]
-			}
-		}
-	default:
-		v.err = fmt.Errorf("convex: the bounds of variable %s are %T, expected a number or a []float64", v.Name(), bound)
-		return
-	}
-	var at []int
-	var finite []float64
-	for i := range free.f.N {
-		if b := values[i%len(values)]; !math.IsInf(b, int(sign)) {
-			at, finite = append(at, i), append(finite, sign*b)
-		}
-	}
-	switch {
-	case len(at) == 0:
-	case len(at) == free.f.N:
-		m.Le(v.Name(), Scale(sign, free), finite)
-	default:
-		m.Le(v.Name(), Scale(sign, Pick(free, at)), finite)
-	}
 }
 
 // Vector adds a vector of length n, free but for its attributes. The name appears in messages.

@@ -95,11 +95,6 @@ func (c *compiler) constraint(con *Constraint) {
 		c.refer(to, g, 0, con.N, 1)
 	case con.Cone != nil:
 		c.refer(to, c.emit(con.Cone.Kind, f.Aff).shaped(*con.Cone), 0, con.N, 1)
-	case con.Sides != nil:
-		// f <= t <= a_i
-		t := c.auxiliary("a bound", 1).Expr()
-		c.lessEqual(f.minusAffine(t), sink{})
-		c.nonnegative(con.Sides.Minus(t), to)
 	default:
 		c.lessEqual(f, to)
 	}

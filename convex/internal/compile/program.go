@@ -38,8 +38,6 @@ type Constraint struct {
 	Equal bool
 	Cone  *backends.Cone
 	F     Function
-	// Sides is set when one convex expression has several right sides: f has length 1, and the right sides are here.
-	Sides *affine.Expr
 }
 
 // Group is a block of consecutive rows with s = expr in one cone.

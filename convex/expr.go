@@ -57,12 +57,12 @@ func (c Curvature) String() string {
 // Sign says which values an expression has.
 type Sign int
 
-// The signs. Zero is both nonnegative and nonpositive.
+// The signs, of which Zero is both others.
 const (
-	Unknown Sign = iota
-	Nonnegative
-	Nonpositive
-	Zero
+	Unknown     Sign = 0
+	Nonnegative Sign = 1
+	Nonpositive Sign = 2
+	Zero             = Nonnegative | Nonpositive
 )
 
 // expression is a convex function or, concave, the negative of one.
@@ -98,15 +98,14 @@ func (e *expression) Sign() Sign {
 	if e.concave {
 		low, high = high, low
 	}
-	switch {
-	case low && high:
-		return Zero
-	case low:
-		return Nonnegative
-	case high:
-		return Nonpositive
+	sign := Unknown
+	if low {
+		sign |= Nonnegative
 	}
-	return Unknown
+	if high {
+		sign |= Nonpositive
+	}
+	return sign
 }
 
 // String implements [Expr].
@@ -330,12 +329,11 @@ func argument(op string, x Operand, grows monotone) *expression {
 	if e.err != nil || e.affine() {
 		return e
 	}
-	sign := e.Sign()
 	if grows == byMagnitude {
-		switch {
-		case e.concave && (sign == Nonpositive || sign == Zero):
+		switch sign := e.Sign(); {
+		case e.concave && sign&Nonpositive != 0:
 			grows = decreasing
-		case !e.concave && (sign == Nonnegative || sign == Zero):
+		case !e.concave && sign&Nonnegative != 0:
 			grows = increasing
 		}
 	}

@@ -61,9 +61,9 @@ func Nonneg() Attribute { return Bounds(0, math.Inf(1)) }
 // attributes, as many as the variable.
 func Bounds(lo, hi Operand) Attribute {
 	sign := 0
-	if lo == Operand(0) {
+	if low := operand("Bounds", lo); low.err == nil && low.Sign()&Nonnegative != 0 {
 		sign = 1
-	} else if hi == Operand(0) {
+	} else if high := operand("Bounds", hi); high.err == nil && high.Sign()&Nonpositive != 0 {
 		sign = -1
 	}
 	return Attribute{sign: sign, impose: func(m *Model, v *Variable) {

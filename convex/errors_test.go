@@ -67,6 +67,14 @@ func TestModellingErrors(t *testing.T) {
 			"constraint 0: convex: Le: "},
 		{"equality lengths", convex.Norm1(b), func(m *convex.Model) { m.Eq("", b, c) },
 			"the shapes differ"},
+		{"threshold", convex.Sum(convex.Huber(b, 0)), nil, "expected a positive number"},
+		{"infinite threshold", convex.Sum(convex.Huber(b, math.Inf(1))), nil, "expected a positive number"},
+		{"concave", convex.Sum(convex.Scale(-1, convex.Huber(b, 1))), nil, "is concave"},
+		{"foreign weights", convex.Dot(other.Parameter("foreign", 3), convex.Abs(b)), nil, "different models"},
+		{"lengths of weights", convex.Dot(w, convex.Abs(b)), nil, "the lengths differ"},
+		{"weights of a weighted sum", convex.Scale(w, convex.Dot(p, convex.Abs(b))), nil, "product of parameters"},
+		{"both signs", convex.Dot([]float64{1, -1, 1}, convex.Abs(b)), nil, "others are not"},
+		{"Dot of an error", convex.Dot([]float64{1, 2, 3}, convex.Huber(b, -1)), nil, "threshold"},
 		{"overflow", convex.Scale(1e300, 1e300), nil, "constant 0 of a constant of length 1 is +Inf"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -213,40 +221,4 @@ func TestMisuseNamed(t *testing.T) {
 	require.ErrorIs(t, err, backends.ErrClosed)
 	_, err = new(convex.Solver).Solve(t.Context())
 	require.ErrorIs(t, err, backends.ErrClosed)
-}
-
-func TestHuberErrors(t *testing.T) {
-	m := convex.NewModel()
-	x := m.Vector("x", 2)
-	for _, delta := range []float64{0, -1, math.NaN(), math.Inf(1)} {
-		m.Minimize(convex.Sum(convex.Huber(x, delta)))
-		_, err := m.Compile()
-		require.ErrorContains(t, err, "expected a positive number")
-	}
-	m.Minimize(convex.Sum(convex.Scale(-1, convex.Huber(x, 1))))
-	_, err := m.Compile()
-	require.ErrorContains(t, err, "concave")
-}
-
-func TestWeightedSumErrors(t *testing.T) {
-	m, other := convex.NewModel(), convex.NewModel()
-	x := m.Vector("x", 3)
-	w, short, foreign := m.Parameter("w", 3), m.Parameter("short", 2), other.Parameter("foreign", 3)
-	one := m.Parameter("one", 1)
-	for want, f := range map[string]convex.Expr{
-		"the lengths differ":    convex.Dot(short, convex.Abs(x)),
-		"different models":      convex.Dot(foreign, convex.Abs(x)),
-		"product of parameters": convex.Scale(one, convex.Dot(w, convex.Abs(x))),
-	} {
-		require.ErrorContains(t, f.Err(), want)
-	}
-}
-
-func TestBadDot(t *testing.T) {
-	m := convex.NewModel()
-	x := m.Vector("x", 2)
-	require.ErrorContains(t, convex.Dot([]float64{1, -1}, convex.Abs(x)).Err(), "others are not")
-	require.ErrorContains(t, convex.Dot([]float64{1}, convex.Abs(x)).Err(), "the lengths differ")
-	require.ErrorContains(t, convex.Dot([]float64{1, 2}, convex.Huber(x, -1)).Err(), "threshold")
-	require.NoError(t, convex.Dot([]float64{1, -1}, x).Err())
 }

@@ -193,7 +193,7 @@ func weights(op string, c, e *expression) *expression {
 	if aff.err != nil {
 		return aff
 	}
-	out.f.Aff, out.m = aff.under(e.concave != (scale < 0)).Aff, m
+	out.f.Aff, out.m = aff.under(scale < 0).Aff, m
 	for _, t := range e.f.Atoms {
 		if each && !t.Entries() {
 			return failed(1, 1, m, "%s: %v has one value, expected one for each entry", op, t.Atom)

@@ -15,11 +15,11 @@ import (
 )
 
 // tree is a random expression of length 2.
-func tree(rng *rand.Rand, x convex.Expr, depth int) convex.Expr {
+func tree(rng *rand.Rand, x, p convex.Expr, depth int) convex.Expr {
 	if depth == 0 {
 		return convex.Add(convex.Mul(g(rng.IntN(50), 2, 2), x), random(rng, 2))
 	}
-	a, b := tree(rng, x, depth-1), tree(rng, x, rng.IntN(depth))
+	a, b := tree(rng, x, p, depth-1), tree(rng, x, p, rng.IntN(depth))
 	return []func() convex.Expr{
 		func() convex.Expr { return convex.Add(a, b) }, func() convex.Expr { return convex.Sub(a, b) },
 		func() convex.Expr { return convex.Scale(rng.NormFloat64(), a) },
@@ -37,12 +37,13 @@ func tree(rng *rand.Rand, x convex.Expr, depth int) convex.Expr {
 		func() convex.Expr { return convex.Stack(convex.Max(a), convex.Norm2(b)) },
 		func() convex.Expr { return convex.Stack(convex.LogSumExp(a), convex.Norm1(b)) },
 		func() convex.Expr { return convex.Stack(convex.GeoMean(convex.Add(a, 3)), convex.Min(b)) },
-		func() convex.Expr { return convex.Huber(a, 0.5) },
-	}[rng.IntN(22)]()
+		func() convex.Expr { return convex.Huber(a, 0.5) }, func() convex.Expr { return convex.Scale(p, a) },
+		func() convex.Expr { return convex.Stack(convex.Scale(convex.Neg(p), convex.At(a, 0)), 1) },
+	}[rng.IntN(24)]()
 }
 
-// What the rules accept is no function that a midpoint refutes, nor of another sign, and no random point beats the
-// solution of a program of it. CONETUNE_TREES=100000 tries more.
+// What the rules accept is no function that a midpoint refutes, nor of another sign, its value that with a number in the
+// place of the parameter, and no random point beats the solution of a program of it. CONETUNE_TREES=100000 tries more.
 func TestTrees(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	accepted, solved := 0, 0
@@ -50,20 +51,28 @@ func TestTrees(t *testing.T) {
 	if n, err := strconv.Atoi(os.Getenv("CONETUNE_TREES")); err == nil {
 		trees = n
 	}
-	for range trees {
+	for i := range trees {
 		m := convex.NewModel()
 		x := m.Vector("x", 2, convex.Bounds(-1, 1))
-		e := tree(rng, x, 1+rng.IntN(3))
+		p := m.Parameter("p", 1)
+		require.NoError(t, p.Set([]float64{0.7}))
+		at := func(e convex.Expr, p []float64) []float64 { return e.Eval(convex.Point{x: p}) }
+		draw := func(p convex.Expr) convex.Expr {
+			rng := rand.New(rand.NewPCG(9, uint64(i)))
+			return tree(rng, x, p, 1+rng.IntN(3))
+		}
+		e, fixed := draw(p), draw(convex.Const(0.7))
 		if e.Err() != nil {
 			continue
 		}
 		accepted++
 		sign := map[convex.Curvature]float64{convex.Convex: 1, convex.Concave: -1}[e.Curvature()]
-		at := func(p []float64) []float64 { return e.Eval(convex.Point{x: p}) }
 		point := func() []float64 { return []float64{2*rng.Float64() - 1, 2*rng.Float64() - 1} }
 		for range 10 {
 			p, q := point(), point()
-			u, v, mid := at(p), at(q), at([]float64{(p[0] + q[0]) / 2, (p[1] + q[1]) / 2})
+			middle := []float64{(p[0] + q[0]) / 2, (p[1] + q[1]) / 2}
+			u, v, mid := at(e, p), at(e, q), at(e, middle)
+			require.InDeltaSlice(t, at(fixed, middle), mid, 1e-9*(1+math.Abs(mid[0])+math.Abs(mid[1])))
 			for i := range mid {
 				if bent := (u[i]+v[i])/2 - mid[i]; sign*bent < -1e-9*(1+math.Abs(u[i])+math.Abs(v[i])) ||
 					sign == 0 && math.Abs(bent) > 1e-9*(1+math.Abs(u[i])+math.Abs(v[i])) {

@@ -42,8 +42,9 @@ func tree(rng *rand.Rand, x, p convex.Expr, depth int) convex.Expr {
 	}[rng.IntN(24)]()
 }
 
-// What the rules accept is no function that a midpoint refutes, nor of another sign, its value that with a number in the
-// place of the parameter, and no random point beats the solution of a program of it. CONETUNE_TREES=100000 tries more.
+// What the rules accept is no function that a midpoint refutes, nor of another sign, its value is that with a number in
+// the place of the parameter, and no random point beats the solution of a program of it. CONETUNE_TREES=100000 tries
+// more.
 func TestTrees(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	accepted, solved := 0, 0

@@ -21,8 +21,9 @@
 //	matrices     NuclearNorm, SpectralNorm, LambdaMax, LambdaMin, LogDet, TraceInverse, MatrixFrac
 //
 // An atom of what is not affine is convex where the rules of disciplined convex programming say so (M. Grant, S. Boyd,
-// Y. Ye, 2006): the argument becomes a bound, which the solution attains. What is not convex by these rules is an error
-// of [Model.Compile]; errors made in building an expression stay with it until then. [Model.Solve] compiles and solves.
+// Y. Ye, 2006): the argument becomes a bound, which the solution attains. All entries of an argument are held in the
+// domain of its atom, used or not. What is not convex by these rules is an error of [Model.Compile]; errors made in
+// building an expression stay with it until then. [Model.Solve] compiles and solves.
 //
 //	w := m.Vector("w", n, convex.Nonneg())
 //	m.Eq("budget", convex.Sum(w), 1)

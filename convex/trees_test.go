@@ -26,7 +26,7 @@ func tree(rng *rand.Rand, x, p convex.Expr, depth int) convex.Expr {
 		func() convex.Expr { return convex.Scale(random(rng, 2), a) },
 		func() convex.Expr { return convex.Mul(g(rng.IntN(50), 2, 2), a) },
 		func() convex.Expr { return convex.Mul([][]float64{{1, 2}, {0, 1}}, a) },
-		func() convex.Expr { return convex.Stack(convex.Sum(a), convex.At(b, 0)) },
+		func() convex.Expr { return convex.Stack(convex.Sum(a), convex.Sum(b)) },
 		func() convex.Expr { return convex.Abs(a) }, func() convex.Expr { return convex.Pos(a) },
 		func() convex.Expr { return convex.Exp(convex.Scale(0.3, a)) },
 		func() convex.Expr { return convex.Power(a, 2) }, func() convex.Expr { return convex.Power(a, 1.5) },
@@ -38,7 +38,7 @@ func tree(rng *rand.Rand, x, p convex.Expr, depth int) convex.Expr {
 		func() convex.Expr { return convex.Stack(convex.LogSumExp(a), convex.Norm1(b)) },
 		func() convex.Expr { return convex.Stack(convex.GeoMean(convex.Add(a, 3)), convex.Min(b)) },
 		func() convex.Expr { return convex.Huber(a, 0.5) }, func() convex.Expr { return convex.Scale(p, a) },
-		func() convex.Expr { return convex.Stack(convex.Scale(convex.Neg(p), convex.At(a, 0)), 1) },
+		func() convex.Expr { return convex.Stack(convex.Scale(convex.Neg(p), convex.Sum(a)), 1) },
 	}[rng.IntN(24)]()
 }
 

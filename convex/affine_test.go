@@ -17,7 +17,7 @@ import (
 // traced is an expression together with its value, computed entry by entry
 // without the package, at one point.
 type traced struct {
-	a     convex.Affine
+	a     convex.Expr
 	value []float64
 	hasP  bool // a parameter is in it
 }
@@ -45,7 +45,7 @@ func numbers(t *rapid.T, n int, label string) []float64 {
 func newWorld(t *rapid.T) *world {
 	w := &world{m: convex.NewModel(), pt: convex.Point{}}
 	for k := range 3 {
-		v := w.m.Variable(string(rune('x'+k)), rapid.IntRange(1, 4).Draw(t, "length"))
+		v := w.m.Vector(string(rune('x'+k)), rapid.IntRange(1, 4).Draw(t, "length"))
 		w.vars = append(w.vars, v)
 		w.pt[v] = numbers(t, v.Len(), "x")
 		p := w.m.Parameter(string(rune('p'+k)), rapid.IntRange(1, 4).Draw(t, "length"))
@@ -87,13 +87,13 @@ func (w *world) expression(t *rapid.T, depth int) traced {
 		switch rapid.IntRange(0, 3).Draw(t, "leaf") {
 		case 0:
 			c := numbers(t, rapid.IntRange(1, 4).Draw(t, "length"), "c")
-			return traced{convex.Const(c...), c, false}
+			return traced{convex.Const(c), c, false}
 		case 1:
 			p := w.params[rapid.IntRange(0, 2).Draw(t, "which")]
-			return traced{p.Expr(), p.Values(), true}
+			return traced{p, p.Values(), true}
 		default:
 			v := w.vars[rapid.IntRange(0, 2).Draw(t, "which")]
-			return traced{v.Expr(), w.pt[v], false}
+			return traced{v, w.pt[v], false}
 		}
 	}
 	e := w.expression(t, depth-1)
@@ -104,15 +104,15 @@ func (w *world) expression(t *rapid.T, depth int) traced {
 		f := w.expression(t, rapid.IntRange(0, depth-1).Draw(t, "depth"))
 		k := min(n, len(f.value))
 		if k > 1 && k < max(n, len(f.value)) {
-			e, f = traced{e.a.Slice(0, k), e.value[:k], e.hasP}, traced{f.a.Slice(0, k), f.value[:k], f.hasP}
+			e, f = traced{convex.Slice(e.a, 0, k), e.value[:k], e.hasP}, traced{convex.Slice(f.a, 0, k), f.value[:k], f.hasP}
 		}
 		at := func(v []float64, i int) float64 { return v[i%len(v)] } // broadcast
 		sign := 1.0
 		if op == 1 {
 			sign = -1
-			out.a = e.a.Minus(f.a)
+			out.a = convex.Sub(e.a, f.a)
 		} else {
-			out.a = e.a.Plus(f.a)
+			out.a = convex.Add(e.a, f.a)
 		}
 		for i := range max(len(e.value), len(f.value)) {
 			out.value = append(out.value, at(e.value, i)+sign*at(f.value, i))
@@ -120,14 +120,14 @@ func (w *world) expression(t *rapid.T, depth int) traced {
 		out.hasP = e.hasP || f.hasP
 	case 2:
 		c := number(t, "c")
-		out.a = e.a.Scale(c)
+		out.a = convex.Scale(c, e.a)
 		for _, v := range e.value {
 			out.value = append(out.value, c*v)
 		}
 	case 3:
 		m := matrix(t, rapid.IntRange(1, 4).Draw(t, "rows"), n)
 		rows, _ := m.Dims()
-		out.a = e.a.MulMat(m)
+		out.a = convex.Mul(m, e.a)
 		for i := range rows {
 			sum := 0.0
 			for j, v := range e.value {
@@ -137,20 +137,20 @@ func (w *world) expression(t *rapid.T, depth int) traced {
 		}
 	case 4:
 		idx := rapid.SliceOfN(rapid.IntRange(0, n-1), 1, 5).Draw(t, "idx")
-		out.a = e.a.Pick(idx)
+		out.a = convex.Pick(e.a, idx)
 		for _, i := range idx {
 			out.value = append(out.value, e.value[i])
 		}
 	case 5:
 		c := numbers(t, n, "c")
-		out.a = e.a.Dot(c)
+		out.a = convex.Dot(c, e.a)
 		out.value = []float64{0}
 		for i, v := range e.value {
 			out.value[0] += c[i] * v
 		}
 	case 6:
 		f := w.expression(t, rapid.IntRange(0, depth-1).Draw(t, "depth"))
-		out.a = convex.Stack(e.a, f.a, e.a.At(n-1))
+		out.a = convex.Stack(e.a, f.a, convex.At(e.a, n-1))
 		out.value = append(append(append(out.value, e.value...), f.value...), e.value[n-1])
 		out.hasP = e.hasP || f.hasP
 	default: // product with a parameter
@@ -162,17 +162,17 @@ func (w *world) expression(t *rapid.T, depth int) traced {
 			if p.Len() != 1 && n != 1 {
 				return e
 			}
-			out.a = p.Times(e.a)
+			out.a = convex.Scale(p, e.a)
 			for i := range max(n, p.Len()) {
 				out.value = append(out.value, p.Values()[i%p.Len()]*e.value[i%n])
 			}
 		} else if op == 7 {
-			out.a = p.Times(e.a)
+			out.a = convex.Scale(p, e.a)
 			for i, v := range e.value {
 				out.value = append(out.value, p.Values()[i]*v)
 			}
 		} else {
-			out.a = p.Dot(e.a)
+			out.a = convex.Dot(p, e.a)
 			out.value = []float64{0}
 			for i, v := range e.value {
 				out.value[0] += p.Values()[i] * v
@@ -193,9 +193,10 @@ func TestExpressionValues(t *testing.T) {
 		require.Equal(t, len(e.value), e.a.Len())
 		near(t, e.value, e.a.Eval(w.pt))
 
-		last := e.a.At(e.a.Len() - 1)
-		w.m.Constrain(convex.Equal(convex.Const(1), e.a), convex.GreaterEqual(e.a, convex.Const(1)))
-		w.m.Minimize(convex.Linear(last))
+		last := convex.At(e.a, e.a.Len()-1)
+		w.m.Eq("", 1, e.a)
+		w.m.Ge("", e.a, 1)
+		w.m.Minimize(last)
 		p := must.Of(w.m.Compile())(t)
 		problem := must.Of(p.Problem())(t)
 		require.NoError(t, problem.Validate())
@@ -237,12 +238,12 @@ func TestProductsOfSparseMatricesStaySparse(t *testing.T) {
 		start[j+1], index[j], value[j], factor[j] = j+1, (7*j)%n, float64(1+j%3), float64(2+j%5)
 	}
 	m := convex.NewModel()
-	x := m.Variable("x", n)
+	x := m.Vector("x", n)
 	at := make([]float64, n)
 	for j := range at {
 		at[j] = float64(j % 11)
 	}
-	a := x.Expr().MulMat(sparse.NewCSC(n, n, start, index, value)).MulMat(mat.NewDiagDense(n, factor))
+	a := convex.Mul(mat.NewDiagDense(n, factor), convex.Mul(sparse.NewCSC(n, n, start, index, value), x))
 	got := a.Eval(convex.Point{x: at})
 	for j := range n {
 		i := (7 * j) % n

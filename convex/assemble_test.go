@@ -30,22 +30,22 @@ func TestRestrictedIsSubmatrix(t *testing.T) {
 		}
 	}
 	m := NewModel()
-	v, u, w, r := m.Variable("v", p), m.Variable("u", p), m.Parameter("w", p), m.Parameter("r", 5)
+	v, u, w, r := m.Vector("v", p), m.Vector("u", p), m.Parameter("w", p), m.Parameter("r", 5)
 	require.NoError(t, w.Set(dense.RawRowView(0)))
 	require.NoError(t, r.Set([]float64{1, -2, 3, .5, 4}))
-	x := v.Expr()
-	m.Minimize(SumSquares(x.MulMat(dense)).Plus(SumSquares(x.Minus(w.Expr()))).Plus(Norm1(x)).PlusAffine(w.Dot(x)))
-	m.Constrain(
-		LessEqual(Norm1(u.Expr()), Const(3)),
-		LessEqual(SumSquares(x).Plus(SumSquares(x.MulMat(coo.ToCSC()))), Const(1)),
-		LessEqual(Linear(x.MulMat(coo.ToCSR())), Const(1)),
-		LessEqual(Linear(r.Dot(x.MulMat(dense))), Const(1)),
-		LessEqual(Linear(r.Times(x.MulMat(coo.ToCSC()))), Const(1)),
-		LessEqual(Linear(r.Dot(x.Slice(3, 8).MulMat(dense.Slice(0, 5, 0, 5))).Plus(r.Dot(x.Slice(2, 7)))), Const(1)),
-		GreaterEqual(x, u.Expr()), GreaterEqual(x, Const(0)), GreaterEqual(x.Minus(x.At(2)), Const(-1)),
-		LessEqual(GroupNorms(x, [][]int{{0, 1, 2}, {3, 4}, {5, 6, 7, 8, 9}}), Const(1)),
-		Equal(x.Sum(), u.Expr().Sum()),
-	)
+	x := v
+	m.Minimize(Add(SumSquares(Mul(dense, x)), SumSquares(Sub(x, w)), Norm1(x), Dot(w, x)))
+	m.Le("", Norm1(u), 3)
+	m.Le("", Add(SumSquares(x), SumSquares(Mul(coo.ToCSC(), x))), 1)
+	m.Le("", Mul(coo.ToCSR(), x), 1)
+	m.Le("", Dot(r, Mul(dense, x)), 1)
+	m.Le("", Scale(r, Mul(coo.ToCSC(), x)), 1)
+	m.Le("", Add(Dot(r, Mul(dense.Slice(0, 5, 0, 5), Slice(x, 3, 8))), Dot(r, Slice(x, 2, 7))), 1)
+	m.Ge("", x, u)
+	m.Ge("", x, 0)
+	m.Ge("", Sub(x, At(x, 2)), -1)
+	m.Le("", GroupNorms(x, [][]int{{0, 1, 2}, {3, 4}, {5, 6, 7, 8, 9}}), 1)
+	m.Eq("", Sum(x), Sum(u))
 	compiled := must.Of(m.Compile())(t)
 	prog := compiled.p
 	require.Len(t, prog.Sparse, 2)

@@ -18,9 +18,10 @@ import (
 // denoising is min |x - y|^2 + lambda sum |x_(i+1) - x_i| for data y that may change.
 func denoising(t *testing.T, n int, lambda float64) (s *convex.Solver, x *convex.Variable, y *convex.Parameter) {
 	m := convex.NewModel()
-	x, y = m.Variable("x", n), m.Parameter("y", n)
-	e := x.Expr()
-	m.Minimize(convex.SumSquares(e.Minus(y.Expr())).Plus(convex.Norm1(e.Slice(1, n).Minus(e.Slice(0, n-1))).Scale(lambda)))
+	x, y = m.Vector("x", n), m.Parameter("y", n)
+	e := x
+	m.Minimize(convex.Add(convex.SumSquares(convex.Sub(e, y)),
+		convex.Scale(lambda, convex.Norm1(convex.Sub(convex.Slice(e, 1, n), convex.Slice(e, 0, n-1))))))
 	return solverOf(t, m), x, y
 }
 
@@ -101,9 +102,9 @@ func TestConstantOfSquaresMean(t *testing.T) {
 // squares of x - 1e4 to count from, is known to 1e-8 or said not to be.
 func TestConstantThatCancels(t *testing.T) {
 	m := convex.NewModel()
-	x := m.Variable("x", 1)
-	m.Minimize(convex.SumSquares(x.Expr()).PlusAffine(x.Expr().Scale(-2e4)).PlusAffine(convex.Const(1e8 + 1)))
-	m.Constrain(convex.LessEqual(convex.Linear(x.Expr()), convex.Const(2e4)))
+	x := m.Vector("x", 1)
+	m.Minimize(convex.Add(convex.SumSquares(x), convex.Scale(-2e4, x), 1e8+1))
+	m.Le("", x, 2e4)
 	r := solveAt(t, solverOf(t, m))
 	off := math.Abs(r.Objective - 1)
 	if r.Status == backends.Optimal && (off > 2e-8 && r.Message == "" || off > r.Distance) {
@@ -124,8 +125,8 @@ func TestConstantOfSquaresSparse(t *testing.T) {
 		want += y[4*i] - 0.25 // x = y - 1/2: (1/2)^2 + y - 1/2
 	}
 	m := convex.NewModel()
-	x := m.Variable("x", n)
-	m.Minimize(convex.SumSquares(x.Expr().Minus(convex.Const(y...))).Plus(convex.Norm1(x.Expr())))
+	x := m.Vector("x", n)
+	m.Minimize(convex.Add(convex.SumSquares(convex.Sub(x, y)), convex.Norm1(x)))
 	p, _ := m.Compile()
 	be, _ := backends.Open("native")
 	for _, sets := range []bool{false, true} {
@@ -145,8 +146,8 @@ func TestConstantOfExponential(t *testing.T) {
 	want := least - least*math.Log(3)
 	for _, offset := range []float64{0, -want, 1e-3 - want} {
 		m := convex.NewModel()
-		x := m.Variable("x", 1)
-		m.Minimize(convex.Exp(x.Expr()).Scale(1e3).PlusAffine(x.Expr().Scale(-3e3)).PlusAffine(convex.Const(offset)))
+		x := m.Vector("x", 1)
+		m.Minimize(convex.Add(convex.Scale(1e3, convex.Exp(x)), convex.Scale(-3e3, x), offset))
 		r := solveAt(t, solverOf(t, m))
 		if r.Status != backends.Optimal || !(r.Residuals.Gap <= 1e-8) || math.Abs(r.Objective-want-offset) > r.Distance ||
 			r.Distance > 1e-7*max(1, math.Abs(want+offset)) {

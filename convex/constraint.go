@@ -7,64 +7,63 @@ import (
 	"github.com/conetune/conetune/convex/internal/compile"
 )
 
-// Constraint is a vector of constraints, and the handle for their multipliers,
-// see [Result.Dual].
+// Constraint is a matrix of constraints of a model, and the handle for their multipliers, see [Result.Dual].
 type Constraint struct {
-	c   compile.Constraint
-	m   *Model // nil for constants
-	err error
+	name string
+	c    compile.Constraint
+	n    int // order of a semidefinite matrix, 0 for others
+	m    *Model
+	err  error
 }
 
-// LessEqual returns the constraint f <= a, entry by entry; a side of length 1 is
-// broadcast.
-func LessEqual(f Convex, a Affine) *Constraint {
-	c := &Constraint{c: compile.Constraint{N: max(f.f.N, a.e.N)}, m: f.m}
-	switch w := f.f.Weighted(); {
-	case f.err != nil:
-		c.err = f.err
-	case a.err != nil:
-		c.err = a.err
-	case w != nil:
-		c.err = fmt.Errorf("convex: constraint on %v with the weight %s: Weight is for objectives only", f, w.Name)
-	case unlike(f.f.N, a.e.N):
-		c.err = fmt.Errorf("convex: constraint %v <= %v: the lengths differ", f, a)
-	case f.f.N == 1 && a.e.N > 1 && len(f.f.Atoms) > 0:
-		c.c.F, c.c.Sides = f.f, &a.e
-		_, c.err = common("constraint", f.linear(), a)
-	default:
-		f = f.MinusAffine(a)
-		c.c.F, c.m, c.err = f.f, f.m, f.err
+// Name returns the name given to it.
+func (c *Constraint) Name() string { return c.name }
+
+// constrain adds a constraint that e is at most zero, is zero or, with a cone, in that.
+func (m *Model) constrain(name string, e *expression, equal bool, cone *backends.Cone) *Constraint {
+	c := &Constraint{name: name, m: e.m, err: e.err,
+		c: compile.Constraint{N: e.f.N, Equal: equal, Cone: cone, F: e.f}}
+	if c.err == nil && (e.concave || (equal || cone != nil) && !e.affine()) {
+		c.err = fmt.Errorf("convex: %v is %v, which a constraint of this kind cannot have", e, e.Curvature())
+	}
+	m.constraints = append(m.constraints, c)
+	return c
+}
+
+// Le adds the constraint a <= b, entry by entry, of a convex a and a concave b; a scalar goes with every entry. The
+// name appears in messages.
+func (m *Model) Le(name string, a, b Operand) *Constraint {
+	return m.constrain(name, add("Le", operand("Le", a), operand("Le", b).negative()), false, nil)
+}
+
+// Ge adds the constraint a >= b, see [Model.Le].
+func (m *Model) Ge(name string, a, b Operand) *Constraint { return m.Le(name, b, a) }
+
+// Eq adds the constraint a = b of affine expressions, entry by entry.
+func (m *Model) Eq(name string, a, b Operand) *Constraint {
+	return m.constrain(name, add("Eq", operand("Eq", a), operand("Eq", b).negative()), true, nil)
+}
+
+// In adds the constraint that vectors, one after the other, are in a cone. Its multiplier is in the dual cone, and
+// -Dual the derivative of the optimal value in what is added to them.
+func (m *Model) In(name string, cone backends.Cone, as ...Operand) *Constraint {
+	e := Stack(as...).of()
+	c := m.constrain(name, e, false, &cone)
+	if c.err == nil && cone.Dim != e.f.N {
+		c.err = fmt.Errorf("convex: In: %v and a cone of dimension %d", e, cone.Dim)
 	}
 	return c
 }
 
-// GreaterEqual returns the constraint a >= b, entry by entry; a side of length 1
-// is broadcast. A convex expression cannot be bounded from below.
-func GreaterEqual(a, b Affine) *Constraint { return LessEqual(Linear(b), a) }
-
-// In returns the constraint that a is in a cone. Its multiplier is in the dual cone, and -Dual the derivative of the
-// optimal value in what is added to a.
-func In(cone backends.Cone, a Affine) *Constraint {
-	c := &Constraint{c: compile.Constraint{N: a.e.N, Cone: &cone, F: Linear(a).f}, m: a.m, err: a.err}
-	if c.err == nil && cone.Dim != a.e.N {
-		c.err = fmt.Errorf("convex: In: %v and a cone of dimension %d", a, cone.Dim)
+// PSD adds the constraint that the symmetric part of a matrix is positive semidefinite. Its multiplier is a matrix, row
+// by row, of whose product with what is added to the matrix -trace is the derivative of the optimal value.
+func (m *Model) PSD(name string, a Operand) *Constraint {
+	e := square("PSD", operand("PSD", a))
+	if e.err != nil || !e.affine() {
+		return m.constrain(name, e, false, new(backends.Cone))
 	}
+	cone := backends.PSD(e.rows)
+	c := m.constrain(name, newAffine(triangle(e.f.Aff, e.rows), e.m), false, &cone)
+	c.n = e.rows
 	return c
-}
-
-// PSD returns the constraint that the symmetric part of a matrix, of which a has the rows one after the other, is
-// positive semidefinite. Its multiplier is that of [backends.PSDCone].
-func PSD(a Affine) *Constraint {
-	n, err := order("PSD", a)
-	if err != nil {
-		return &Constraint{m: a.m, err: err}
-	}
-	return In(backends.PSD(n), Affine{e: triangle(a.e, n), m: a.m})
-}
-
-// Equal returns the constraint a = b, entry by entry; a side of length 1 is
-// broadcast.
-func Equal(a, b Affine) *Constraint {
-	d := a.Minus(b)
-	return &Constraint{c: compile.Constraint{N: d.e.N, Equal: true, F: Linear(d).f}, m: d.m, err: d.err}
 }

@@ -21,38 +21,38 @@ import (
 
 // tracedConvex is a convex expression with its value at the point of a world.
 type tracedConvex struct {
-	f     convex.Convex
+	f     convex.Expr
 	value []float64
 }
 
 // atoms are those of the package, with their values from the definitions.
-var atoms = map[string]func(t *rapid.T, a convex.Affine, v []float64) tracedConvex{
-	"linear": func(_ *rapid.T, a convex.Affine, v []float64) tracedConvex { return tracedConvex{convex.Linear(a), v} },
-	"squares": func(_ *rapid.T, a convex.Affine, v []float64) tracedConvex {
+var atoms = map[string]func(t *rapid.T, a convex.Expr, v []float64) tracedConvex{
+	"linear": func(_ *rapid.T, a convex.Expr, v []float64) tracedConvex { return tracedConvex{a, v} },
+	"squares": func(_ *rapid.T, a convex.Expr, v []float64) tracedConvex {
 		return tracedConvex{convex.SumSquares(a), []float64{floats.Dot(v, v)}}
 	},
-	"1-norm": func(_ *rapid.T, a convex.Affine, v []float64) tracedConvex {
+	"1-norm": func(_ *rapid.T, a convex.Expr, v []float64) tracedConvex {
 		return tracedConvex{convex.Norm1(a), []float64{floats.Norm(v, 1)}}
 	},
-	"2-norm": func(_ *rapid.T, a convex.Affine, v []float64) tracedConvex {
+	"2-norm": func(_ *rapid.T, a convex.Expr, v []float64) tracedConvex {
 		return tracedConvex{convex.Norm2(a), []float64{floats.Norm(v, 2)}}
 	},
-	"inf-norm": func(_ *rapid.T, a convex.Affine, v []float64) tracedConvex {
+	"inf-norm": func(_ *rapid.T, a convex.Expr, v []float64) tracedConvex {
 		return tracedConvex{convex.NormInf(a), []float64{floats.Norm(v, math.Inf(1))}}
 	},
-	"group norms": func(t *rapid.T, a convex.Affine, v []float64) tracedConvex {
+	"group norms": func(t *rapid.T, a convex.Expr, v []float64) tracedConvex {
 		g := groups(t, len(v), 0)
 		return tracedConvex{convex.GroupNorms(a, g), ofGroups(g, v, func(v []float64) float64 { return floats.Norm(v, 2) })}
 	},
-	"nuclear norm": func(t *rapid.T, a convex.Affine, v []float64) tracedConvex {
+	"nuclear norm": func(t *rapid.T, a convex.Expr, v []float64) tracedConvex {
 		rows := rapid.IntRange(1, len(v)).Filter(func(k int) bool { return len(v)%k == 0 }).Draw(t, "rows")
 		var svd mat.SVD
 		svd.Factorize(mat.NewDense(rows, len(v)/rows, v), mat.SVDNone)
-		return tracedConvex{convex.NuclearNorm(a, rows, len(v)/rows), []float64{floats.Sum(svd.Values(nil))}}
+		return tracedConvex{convex.NuclearNorm(convex.Reshape(a, rows, len(v)/rows)), []float64{floats.Sum(svd.Values(nil))}}
 	},
 	"abs": entries(convex.Abs, math.Abs),
 	"pos": entries(convex.Pos, func(v float64) float64 { return math.Max(0, v) }),
-	"Huber": entries(func(a convex.Affine) convex.Convex { return convex.Huber(a, 1.5) }, func(v float64) float64 {
+	"Huber": entries(func(a convex.Operand) convex.Expr { return convex.Huber(a, 1.5) }, func(v float64) float64 {
 		if v = math.Abs(v); v <= 1.5 {
 			return v * v / 2
 		}
@@ -60,16 +60,16 @@ var atoms = map[string]func(t *rapid.T, a convex.Affine, v []float64) tracedConv
 	}),
 	"logistic": entries(convex.Logistic, func(v float64) float64 { return math.Log(1 + math.Exp(v)) }),
 	"exp":      entries(convex.Exp, math.Exp),
-	"log-sum-exp": func(t *rapid.T, a convex.Affine, v []float64) tracedConvex {
+	"log-sum-exp": func(t *rapid.T, a convex.Expr, v []float64) tracedConvex {
 		g := groups(t, len(v), 1)
-		return tracedConvex{convex.LogSumExp(a, g), ofGroups(g, v, floats.LogSumExp)}
+		return tracedConvex{convex.LogSumExp(a, g...), ofGroups(g, v, floats.LogSumExp)}
 	},
 }
 
 // entries is an atom that works entry by entry.
-func entries(f func(convex.Affine) convex.Convex, value func(float64) float64) func(*rapid.T, convex.Affine,
+func entries(f func(convex.Operand) convex.Expr, value func(float64) float64) func(*rapid.T, convex.Expr,
 	[]float64) tracedConvex {
-	return func(_ *rapid.T, a convex.Affine, v []float64) tracedConvex {
+	return func(_ *rapid.T, a convex.Expr, v []float64) tracedConvex {
 		out := tracedConvex{f: f(a)}
 		for _, x := range v {
 			out.value = append(out.value, value(x))
@@ -123,26 +123,26 @@ func (w *world) convex(t *rapid.T, depth int) tracedConvex {
 		f := w.convex(t, rapid.IntRange(0, depth-1).Draw(t, "depth"))
 		if n != len(f.value) && n != 1 {
 			i := rapid.IntRange(0, n-1).Draw(t, "i")
-			e, n = tracedConvex{e.f.At(i), e.value[i : i+1]}, 1
+			e, n = tracedConvex{convex.At(e.f, i), e.value[i : i+1]}, 1
 		}
-		out.f = e.f.Plus(f.f)
+		out.f = convex.Add(e.f, f.f)
 		for i, v := range f.value {
 			out.value = append(out.value, e.value[i%n]+v)
 		}
 	case 1: // affine terms
 		a := w.expression(t, rapid.IntRange(0, 1).Draw(t, "depth"))
-		out.f = e.f.MinusAffine(a.a.At(0))
+		out.f = convex.Sub(e.f, convex.At(a.a, 0))
 		for _, v := range e.value {
 			out.value = append(out.value, v-a.value[0])
 		}
 	case 2:
 		c := math.Abs(number(t, "c"))
-		out.f = e.f.Scale(c)
+		out.f = convex.Scale(c, e.f)
 		for _, v := range e.value {
 			out.value = append(out.value, c*v)
 		}
 	case 3:
-		out.f, out.value = e.f.Sum(), []float64{0}
+		out.f, out.value = convex.Sum(e.f), []float64{0}
 		for _, v := range e.value {
 			out.value[0] += v
 		}
@@ -151,7 +151,7 @@ func (w *world) convex(t *rapid.T, depth int) tracedConvex {
 		for i := range c {
 			c[i] = math.Abs(number(t, "c"))
 		}
-		out.f, out.value = e.f.Dot(c), []float64{floats.Dot(c, e.value)}
+		out.f, out.value = convex.Dot(c, e.f), []float64{floats.Dot(c, e.value)}
 	default:
 		out.f, out.value = convex.Max(e.f), []float64{math.Inf(-1)}
 		for _, v := range e.value {
@@ -181,25 +181,25 @@ func TestConicForms(t *testing.T) {
 			return r
 		}
 		for _, v := range w.vars {
-			w.m.Constrain(convex.Equal(v.Expr(), convex.Const(w.pt[v]...)))
+			w.m.Eq("", v, w.pt[v])
 		}
 		total, size := 0.0, 1.0
 		for _, v := range e.value {
 			total += v
 			size += math.Abs(v)
 		}
-		w.m.Minimize(e.f.Sum())
+		w.m.Minimize(convex.Sum(e.f))
 		require.InDelta(t, total, solve().Objective, 1e-5*size)
 
 		w.weighed(t, e, solve)
-		bound := w.m.Variable("t", len(e.value))
+		bound := w.m.Vector("t", len(e.value))
 		weights := make([]float64, len(e.value))
 		for i := range weights {
 			weights[i] = float64(i + 1)
 		}
-		c := convex.LessEqual(e.f, bound.Expr())
-		w.m.Constrain(c)
-		w.m.Minimize(convex.Linear(bound.Expr().Dot(weights)))
+		c := w.m.Le("", e.f, bound)
+
+		w.m.Minimize(convex.Dot(weights, bound))
 		r := solve()
 		for i, v := range r.Value(bound) {
 			require.InDelta(t, e.value[i], v, 1e-4*size)
@@ -214,9 +214,9 @@ func TestConicForms(t *testing.T) {
 // of their own, and no other parameters.
 func (w *world) weighed(t *rapid.T, e tracedConvex, solve func() *convex.Result) {
 	by := w.m.Parameter("weights", len(e.value))
-	of := e.f.WeightedSum(by)
+	of := convex.Dot(by, e.f)
 	if len(e.value) == 1 {
-		of = e.f.Weight(by)
+		of = convex.Scale(by, e.f)
 	}
 	if err := of.Err(); err != nil {
 		require.Regexp(t, "product of parameter|has one value", err)

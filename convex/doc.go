@@ -4,34 +4,42 @@
 //
 // # Models
 //
-// A [Model] has variables, which are free vectors, an objective and constraints:
+// A [Model] has variables, vectors and matrices that may have attributes as [Nonneg] and [PSD], an objective and
+// constraints:
 //
-//	minimize f(x) subject to g_i(x) <= a_i(x), b_j(x) = c_j(x)
+//	minimize f(x) or maximize -f(x) subject to g_i(x) <= h_i(x), b_j(x) = c_j(x)
 //
-// with a_i, b_j, c_j affine ([Affine]) and f, g_i convex ([Convex]): an affine part plus atoms with nonnegative
-// weights. Affine expressions may also be in a cone ([In]), or a matrix be positive semidefinite ([PSD]). The atoms are
+// with b_j and c_j affine, f and g_i convex and h_i concave. An expression ([Expr]) knows its shape, sign and
+// curvature. Functions take expressions, numbers, slices and matrices:
 //
+//	affine       Add, Sub, Neg, Scale, Dot, Mul, Sum, SumRows, CumSum, Diff, Trace, Kron, Conv
+//	entries      At, Pick, Slice, Cols, Stack, Beside, Reshape, Transpose, Diag
 //	squares      SumSquares, QuadForm, QuadOverLin, Huber
-//	norms        Norm1, Norm2, NormInf, Norm, GroupNorms, TotalVariation, TotalVariation2D
-//	entries      Abs, Pos (the hinge), Max, SumLargest, Exp, Logistic, LogSumExp, NegLog, NegEntropy, RelativeEntropy,
-//	             Power, NegPower, Inverse, NegGeoMean
-//	matrices     NuclearNorm, SpectralNorm, LambdaMax, NegLogDet, TraceInverse, MatrixFrac
+//	norms        Norm1, Norm2, NormInf, Norm, GroupNorms, TotalVariation
+//	convex       Abs, Pos (the hinge), Max, Maximum, SumLargest, Exp, Logistic, LogSumExp, RelativeEntropy, Power
+//	concave      Min, Minimum, Log, Entropy, GeoMean, Power and Norm of exponents below 1
+//	matrices     NuclearNorm, SpectralNorm, LambdaMax, LambdaMin, LogDet, TraceInverse, MatrixFrac
 //
-// with the negative of functions that are concave. What is not convex by these rules cannot be written, or is an error
-// of [Model.Compile]; errors made in building an expression stay with it until then. [Model.Solve] compiles and solves.
+// An atom of what is not affine is convex where the rules of disciplined convex programming say so (M. Grant, S. Boyd,
+// Y. Ye, 2006): the argument becomes a bound, which the solution attains. All entries of an argument are held in the
+// domain of its atom, used or not. What is not convex by these rules is an error of [Model.Compile]; errors made in
+// building an expression stay with it until then. [Model.Solve] compiles and solves.
 //
-// A [Parameter] is a vector of numbers that may change between solves. It stands
-// in constant terms ([Parameter.Expr]), as a factor of variables ([Parameter.Times],
-// [Parameter.Dot]) and as a weight in the objective ([Convex.Weight]), never as
-// a factor of another parameter.
+//	w := m.Vector("w", n, convex.Nonneg())
+//	m.Eq("budget", convex.Sum(w), 1)
+//	m.Maximize(convex.Sub(convex.Dot(mu, w), convex.Scale(gamma, convex.QuadForm(w, sigma))))
+//	r, err := m.Solve(ctx)
+//
+// A [Parameter] is a vector of numbers that may change between solves. It stands in constant terms and as a factor of
+// what has no other parameter; as that of atoms it must not be negative when the model is solved.
 //
 // # Misuse
 //
 // What is wrong with lengths, numbers and convexity in an expression stays with it until [Model.Compile] reports it,
-// see [Affine.Err]. A function that returns an error returns it for every misuse, nil arguments too. The others panic
+// see [Expr]. A function that returns an error returns it for every misuse, nil arguments too. The others panic
 // with a message that begins with "convex: ": where a variable, a parameter, a program or a result is nil or zero, a
 // matrix is nil, or a result is asked about what its program does not have. The methods of a nil Model or Solver are
-// those of a nil pointer.
+// those of a nil pointer, as are those of a nil Variable, Parameter or Constraint.
 //
 // # Compilation
 //
@@ -78,8 +86,8 @@
 // Constraints are their own handles: [Result.Dual] returns multipliers, not
 // negative for inequalities, whose sign is fixed by
 //
-//	d(optimal value)/d(right side) = -Dual     for LessEqual and Equal
-//	d(optimal value)/d(right side) = +Dual     for GreaterEqual
+//	d(optimal value)/d(right side) = -Dual     for Le and Eq
+//	d(optimal value)/d(right side) = +Dual     for Ge
 //
 // [Result.Sensitivity] is the derivative in a parameter, wherever it stands. In
 // min 1/2 (x-a)^2 subject to x <= h with h < a the solution is x = h, the
@@ -88,7 +96,7 @@
 // # Working sets
 //
 // With [SolverOptions.WorkingSets] a solver looks for a small program with the same solution: entries of a variable v
-// to which Norm1(v.Expr()) is applied, anywhere in the model, are fixed at zero outside a working set; matrices to
+// to which Norm1(v) is applied, anywhere in the model, are fixed at zero outside a working set; matrices to
 // which NuclearNorm is applied as a whole have few singular vectors. A result is optimal only if the point completed to
 // the full program meets the tolerance there; [Result.Conic] returns that point for an independent check.
 // [Result.Engine] says what has answered: the rounds of a working set or, where there is none or they do not settle,

@@ -16,15 +16,15 @@ import (
 // Nemirovski, Lectures on Modern Convex Optimization, 2001). Those of functions that are concave are of their negative.
 
 // graph is an atom of n entries of an argument.
-func graph(a Affine, n int, g compile.Graph) Convex {
+func graph(a *expression, n int, g compile.Graph) *expression {
 	return entries(a, &compile.Atom{Kind: compile.GraphAtom, N: n, Graph: &g})
 }
 
 // entrywise is an atom with an entry for each of the argument, which puts one cone below each.
-func entrywise(a Affine, name string, value func(v float64) float64, cone backends.Cone,
-	rows func(a, u affine.Expr) []affine.Expr) Convex {
-	return graph(a, a.e.N, compile.Graph{
-		Name: name,
+func entrywise(a *expression, name string, sign int, value func(v float64) float64, cone backends.Cone,
+	rows func(a, u affine.Expr) []affine.Expr) *expression {
+	return graph(a, a.f.N, compile.Graph{
+		Name: name, Sign: sign,
 		Value: func(x []float64) []float64 {
 			for i, v := range x {
 				if x[i] = value(v); math.IsNaN(x[i]) {
@@ -43,88 +43,104 @@ func entrywise(a Affine, name string, value func(v float64) float64, cone backen
 
 var one = affine.Constant(1)
 
-// NegLog returns the vector of -log a[i], for a[i] > 0.
-func NegLog(a Affine) Convex {
-	return entrywise(a, "NegLog", func(v float64) float64 { return -math.Log(v) }, backends.Exponential(),
-		func(a, u affine.Expr) []affine.Expr { return []affine.Expr{u.Neg(), one, a} }) // exp(-u) <= a
+// Log returns log a[i], entry by entry, concave, for a[i] > 0.
+func Log(a Operand) Expr {
+	return Neg(entrywise(argument("Log", a, decreasing), "Log", 0, func(v float64) float64 { return -math.Log(v) },
+		backends.Exponential(),
+		func(a, u affine.Expr) []affine.Expr { return []affine.Expr{u.Neg(), one, a} })) // exp(-u) <= a
 }
 
-// NegEntropy returns the vector of a[i] log a[i], for a[i] >= 0.
-func NegEntropy(a Affine) Convex {
+// Entropy returns -a[i] log a[i], entry by entry, concave, for a[i] >= 0.
+func Entropy(a Operand) Expr {
 	value := func(v float64) float64 {
 		if v == 0 {
 			return 0
 		}
 		return v * math.Log(v)
 	}
-	return entrywise(a, "NegEntropy", value, backends.Exponential(),
-		func(a, u affine.Expr) []affine.Expr { return []affine.Expr{u.Neg(), a, one} }) // a exp(-u/a) <= 1
+	return Neg(entrywise(argument("Entropy", a, neither), "Entropy", 0, value, backends.Exponential(),
+		func(a, u affine.Expr) []affine.Expr { return []affine.Expr{u.Neg(), a, one} })) // a exp(-u/a) <= 1
 }
 
-// Inverse returns the vector of 1/a[i], for a[i] > 0.
-func Inverse(a Affine) Convex {
-	value := func(v float64) float64 {
+// Power returns, entry by entry, |a[i]|^p for p > 1, a[i] for p = 1, the concave a[i]^p of a[i] >= 0 for p between 0
+// and 1, and a[i]^p of a[i] > 0 for p < 0. Squares, roots and inverses, with p = 2, 1/2 and -1, take second-order
+// cones.
+func Power(a Operand, p float64) Expr {
+	positive := func(v float64) float64 { // NaN counts as +Inf
 		if v < 0 {
-			return math.Inf(1)
+			return math.NaN()
 		}
-		return 1 / v
+		return math.Pow(v, p)
 	}
-	return entrywise(a, "Inverse", value, backends.SecondOrder(3), func(a, u affine.Expr) []affine.Expr {
-		return []affine.Expr{u.Plus(a), u.Minus(a), affine.Constant(2)} // u a >= 1
-	})
-}
-
-// Power returns the vector of |a[i]|^p for p > 1, and of a[i]^p for p < 0 and a[i] > 0. [NegPower] has p from 0 to 1,
-// [Abs] is p = 1.
-func Power(a Affine, p float64) Convex {
 	switch {
+	case p == 1:
+		return operand("Power", a)
 	case p > 1 && !math.IsInf(p, 1):
-		return entrywise(a, "Power", func(v float64) float64 { return math.Pow(math.Abs(v), p) }, backends.Power(1/p),
-			func(a, u affine.Expr) []affine.Expr { return []affine.Expr{u, one, a} }) // u^(1/p) >= |a|
-	case p < 0 && !math.IsInf(p, -1):
-		value := func(v float64) float64 {
-			if v < 0 {
-				return math.Inf(1)
-			}
-			return math.Pow(v, p)
+		cone, rows := backends.Power(1/p), func(a, u affine.Expr) []affine.Expr { // u^(1/p) >= |a|
+			return []affine.Expr{u, one, a}
 		}
-		return entrywise(a, "Power", value, backends.Power(1/(1-p)),
-			func(a, u affine.Expr) []affine.Expr { return []affine.Expr{u, a, one} }) // u a^-p >= 1
+		if p == 2 {
+			cone, rows = backends.SecondOrder(3), hyperbola
+		}
+		return entrywise(argument("Power", a, byMagnitude), "Power", 1, func(v float64) float64 {
+			return math.Pow(math.Abs(v), p)
+		}, cone, rows)
+	case p < 0 && !math.IsInf(p, -1):
+		cone, rows := backends.Power(1/(1-p)), func(a, u affine.Expr) []affine.Expr { // u a^-p >= 1
+			return []affine.Expr{u, a, one}
+		}
+		if p == -1 {
+			cone, rows = backends.SecondOrder(3), func(a, u affine.Expr) []affine.Expr {
+				return []affine.Expr{u.Plus(a), u.Minus(a), affine.Constant(2)} // u a >= 1
+			}
+		}
+		return entrywise(argument("Power", a, decreasing), "Power", 1, positive, cone, rows)
+	case p > 0 && p < 1:
+		e := argument("Power", a, decreasing)
+		return Neg(graph(e, e.f.N, compile.Graph{
+			Name: "Power", Sign: -1,
+			Value: func(x []float64) []float64 {
+				for i, v := range x {
+					if x[i] = -positive(v); math.IsNaN(x[i]) {
+						x[i] = math.Inf(1)
+					}
+				}
+				return x
+			},
+			Below: func(b compile.Rows, a, u affine.Expr) {
+				w := b.New(a.N)
+				b.Nonnegative(w.Plus(u))
+				for k := range a.N { // a^p >= w >= -u
+					if p == 0.5 {
+						b.In(backends.SecondOrder(3), hyperbola(w.At(k), a.At(k))...)
+					} else {
+						b.In(backends.Power(p), a.At(k), one, w.At(k))
+					}
+				}
+			},
+		}))
 	}
-	return failed(a.e.N, a.m, "Power of %v with the exponent %v, expected one above 1 or below 0", a, p)
+	e := operand("Power", a)
+	return failed(e.rows, e.cols, e.m, "Power of %v with the exponent %v, expected a finite one other than 0", e, p)
 }
 
-// NegPower returns the vector of -a[i]^p, for 0 < p < 1 and a[i] >= 0: with 1/2 the negative square root.
-func NegPower(a Affine, p float64) Convex {
-	if !(p > 0 && p < 1) {
-		return failed(a.e.N, a.m, "NegPower of %v with the exponent %v, expected one from 0 to 1", a, p)
-	}
-	return graph(a, a.e.N, compile.Graph{
-		Name: "NegPower",
-		Value: func(x []float64) []float64 {
-			for i, v := range x {
-				if x[i] = math.Inf(1); v >= 0 {
-					x[i] = -math.Pow(v, p)
-				}
-			}
-			return x
-		},
-		Below: func(b compile.Rows, a, u affine.Expr) {
-			w := b.New(a.N)
-			b.Nonnegative(w.Plus(u))
-			for k := range a.N {
-				b.In(backends.Power(p), a.At(k), one, w.At(k)) // a^p >= w >= -u
-			}
-		},
-	})
+// hyperbola are rows of a second-order cone with a^2 <= u.
+func hyperbola(a, u affine.Expr) []affine.Expr {
+	return []affine.Expr{u.Plus(one), u.Minus(one), a.Times(2)}
 }
 
 // RelativeEntropy returns the vector of a[i] log(a[i]/b[i]), for a[i] >= 0 and b[i] > 0. Kullback and Leibler's
 // divergence is that less a[i] - b[i]. An operand of length 1 is broadcast.
-func RelativeEntropy(a, b Affine) Convex {
-	n := max(a.e.N, b.e.N)
-	zero := Affine{e: affine.Expr{N: n}}
-	return graph(Stack(zero.Plus(a), zero.Plus(b)), n, compile.Graph{
+func RelativeEntropy(a, b Operand) Expr {
+	x, y := argument("RelativeEntropy", a, neither), argument("RelativeEntropy", b, decreasing)
+	shape := x
+	if x.f.N == 1 {
+		shape = y
+	}
+	n := shape.f.N
+	zero := newAffine(affine.Expr{N: n}, nil).like(shape)
+	both := Stack(add("RelativeEntropy", zero, x).vectorized(), add("RelativeEntropy", zero, y).vectorized()).of()
+	return graph(both, n, compile.Graph{
 		Name: "RelativeEntropy",
 		Value: func(x []float64) []float64 {
 			out := make([]float64, n)
@@ -147,14 +163,15 @@ func RelativeEntropy(a, b Affine) Convex {
 }
 
 // QuadOverLin returns the scalar sum of a[i]^2 over b, a scalar b > 0.
-func QuadOverLin(a, b Affine) Convex {
-	both := Stack(a, b)
-	if both.err == nil && b.e.N != 1 {
-		return failed(1, both.m, "QuadOverLin of %v and %v, expected a scalar", a, b)
+func QuadOverLin(a, b Operand) Expr {
+	x, under := argument("QuadOverLin", a, byMagnitude).vectorized(), argument("QuadOverLin", b, decreasing)
+	both := Stack(x, under).of()
+	n := x.f.N
+	if both.err == nil && under.f.N != 1 {
+		return failed(1, 1, both.m, "QuadOverLin of %v and %v, expected a scalar", x, under)
 	}
-	n := a.e.N
 	return graph(both, 1, compile.Graph{
-		Name: "QuadOverLin",
+		Name: "QuadOverLin", Sign: 1,
 		Value: func(x []float64) []float64 {
 			sum, under := floats.Dot(x[:n], x[:n]), x[n]
 			switch {
@@ -172,36 +189,49 @@ func QuadOverLin(a, b Affine) Convex {
 	})
 }
 
-// QuadForm returns the scalar a'P a of a positive semidefinite matrix P, as the sum of squares of its root. Eigenvalues
-// below zero by rounding count as zero; a matrix with others is an error. It panics if P is nil.
-func QuadForm(a Affine, p mat.Symmetric) Convex {
-	mustMatrix("QuadForm", p)
-	n := p.SymmetricDim()
-	if a.err == nil && a.e.N != n {
-		return failed(1, a.m, "QuadForm of %v and a matrix of order %d", a, n)
+// QuadForm returns the scalar a'P a of a positive semidefinite matrix P, as the sum of squares of its root, or of a
+// negative semidefinite one, concave. Eigenvalues of the other sign by rounding count as zero; a matrix with others is
+// an error. Of P that is not symmetric its symmetric part counts.
+func QuadForm(a, p Operand) Expr {
+	m, err := matrix("QuadForm", p)
+	e := operand("QuadForm", a)
+	if err != nil || m == nil {
+		return failed(1, 1, e.m, "QuadForm with %T, expected a matrix of numbers (%v)", p, err)
+	}
+	n, cols := m.Dims()
+	if e.err == nil && (e.f.N != n || n != cols) {
+		return failed(1, 1, e.m, "QuadForm of %v and a matrix of %d x %d", e, n, cols)
 	}
 	var eigen mat.EigenSym
-	if n == 0 || !eigen.Factorize(p, true) {
-		return failed(1, a.m, "QuadForm of %v: the matrix is empty or not finite", a)
+	if e.err != nil || n == 0 || !eigen.Factorize(symmetricPart(operand("QuadForm", m).f.Aff.Constant(), n), true) {
+		return failed(1, 1, e.m, "QuadForm of %v: the matrix is empty or not finite (%v)", e, e.err)
 	}
 	values := eigen.Values(nil)
 	const rounding = 1e-10
-	if values[0] < -rounding*math.Abs(values[n-1]) {
-		return failed(1, a.m, "QuadForm of %v: the matrix has the eigenvalue %.3g, so that it is non-convex", a, values[0])
+	sign := 1.0
+	if values[n-1] <= -rounding*values[0] {
+		sign = -1
+	} else if values[0] < -rounding*values[n-1] {
+		return failed(1, 1, e.m, "QuadForm of %v: the matrix has the eigenvalues %.3g and %.3g, so that it is non-convex", e,
+			values[0], values[n-1])
 	}
 	var vectors mat.Dense
 	eigen.VectorsTo(&vectors)
 	root := mat.NewDense(n, n, nil)
 	for k, v := range values {
 		for i := range n {
-			root.Set(k, i, math.Sqrt(max(0, v))*vectors.At(i, k))
+			root.Set(k, i, math.Sqrt(max(0, sign*v))*vectors.At(i, k))
 		}
 	}
-	return SumSquares(a.MulMat(root))
+	return Scale(sign, SumSquares(times(root, e.vectorized())))
 }
 
-// Norm returns the scalar p-norm, (sum |a[i]|^p)^(1/p), of p from 1 to +Inf.
-func Norm(a Affine, p float64) Convex {
+// vectorized is the vector of all entries.
+func (e *expression) vectorized() *expression { return e.shaped(e.f.N, 1) }
+
+// Norm returns the scalar (sum |a[i]|^p)^(1/p), of p from 1 to +Inf, the p-norm, or, concave, of p below 1 and
+// a[i] >= 0; with p = -1 that is the harmonic mean over the number of entries.
+func Norm(a Operand, p float64) Expr {
 	switch {
 	case p == 1:
 		return Norm1(a)
@@ -209,11 +239,13 @@ func Norm(a Affine, p float64) Convex {
 		return Norm2(a)
 	case math.IsInf(p, 1):
 		return NormInf(a)
+	case p < 1 && p != 0 && !math.IsInf(p, -1):
+		return Neg(concaveNorm(argument("Norm", a, decreasing), p))
 	case !(p > 1):
-		return failed(1, a.m, "Norm of %v with p = %v, expected 1 or more", a, p)
+		return failed(1, 1, operand("Norm", a).m, "Norm with p = %v, expected a number other than 0 and -Inf", p)
 	}
-	return graph(a, 1, compile.Graph{
-		Name:  "Norm",
+	return graph(argument("Norm", a, byMagnitude), 1, compile.Graph{
+		Name: "Norm", Sign: 1,
 		Value: func(x []float64) []float64 { return []float64{floats.Norm(x, p)} },
 		Below: func(b compile.Rows, a, u affine.Expr) {
 			r := b.New(a.N)
@@ -225,17 +257,52 @@ func Norm(a Affine, p float64) Convex {
 	})
 }
 
-// NegGeoMean returns the scalar -(a[0] a[1] ..)^(1/n) of n entries a[i] >= 0.
-func NegGeoMean(a Affine) Convex {
-	n := a.e.N
-	if a.err == nil && n < 2 {
-		if n == 1 {
-			return Linear(a.Neg())
-		}
-		return failed(1, a.m, "NegGeoMean of no entries")
-	}
+// concaveNorm is minus (sum a[i]^p)^(1/p) of p < 1: w >= -u with sum r = w, and r >= a^p w^(1-p) for p below 0, or else
+// at most that.
+func concaveNorm(a *expression, p float64) *expression {
 	return graph(a, 1, compile.Graph{
-		Name: "NegGeoMean",
+		Name: "Norm", Sign: -1,
+		Value: func(x []float64) []float64 {
+			sum := 0.0
+			for _, v := range x {
+				if v < 0 {
+					return []float64{math.Inf(1)}
+				}
+				sum += math.Pow(v, p)
+			}
+			return []float64{-math.Pow(sum, 1/p)}
+		},
+		Below: func(b compile.Rows, a, u affine.Expr) {
+			w, r := b.New(1), b.New(a.N)
+			b.Nonnegative(w.Plus(u))
+			if p > 0 {
+				b.Nonnegative(r.Sum().Minus(w))
+			} else {
+				b.Nonnegative(w.Minus(r.Sum()))
+			}
+			for k := range a.N {
+				if p > 0 {
+					b.In(backends.Power(p), a.At(k), w, r.At(k))
+				} else {
+					b.In(backends.Power(1/(1-p)), r.At(k), a.At(k), w)
+				}
+			}
+		},
+	})
+}
+
+// GeoMean returns the scalar (a[0] a[1] ..)^(1/n) of n entries a[i] >= 0, concave.
+func GeoMean(a Operand) Expr {
+	e := argument("GeoMean", a, decreasing)
+	n := e.f.N
+	if e.err == nil && n < 2 {
+		if n == 1 {
+			return e
+		}
+		return failed(1, 1, e.m, "GeoMean of no entries")
+	}
+	return Neg(graph(e, 1, compile.Graph{
+		Name: "GeoMean", Sign: -1,
 		Value: func(x []float64) []float64 {
 			sum := 0.0
 			for _, v := range x {
@@ -251,16 +318,17 @@ func NegGeoMean(a Affine) Convex {
 			b.Nonnegative(w.Plus(u))
 			b.In(backends.GeneralizedPower(slices.Repeat([]float64{1 / float64(n)}, n), 1), a, w)
 		},
-	})
+	}))
 }
 
 // SumLargest returns the scalar sum of the k largest entries; of k that is no whole number, 0 < k <= n, the next one
 // counts by the rest, as in the conditional value at risk, the sum of the largest of a share of all over their number.
-func SumLargest(a Affine, k float64) Convex {
-	if a.err == nil && !(k > 0 && k <= float64(a.e.N)) {
-		return failed(1, a.m, "SumLargest of %v entries of %v", k, a)
+func SumLargest(a Operand, k float64) Expr {
+	e := argument("SumLargest", a, increasing)
+	if e.err == nil && !(k > 0 && k <= float64(e.f.N)) {
+		return failed(1, 1, e.m, "SumLargest of %v entries of %v", k, e)
 	}
-	return graph(a, 1, compile.Graph{
+	return graph(e, 1, compile.Graph{
 		Name: "SumLargest",
 		Value: func(x []float64) []float64 {
 			slices.Sort(x)
@@ -280,28 +348,21 @@ func SumLargest(a Affine, k float64) Convex {
 	})
 }
 
-// TotalVariation returns the scalar sum of |a[i+1] - a[i]|.
-func TotalVariation(a Affine) Convex {
-	if n := a.e.N; n > 1 {
-		return Norm1(a.Slice(1, n).Minus(a.Slice(0, n-1)))
-	}
-	return Linear(a.Dot(make([]float64, a.e.N)))
-}
-
-// TotalVariation2D returns the scalar sum, over the entries of a matrix of rows x cols, whose rows a has one after the
-// other, of the Euclidean norm of the differences to the next entries to the right and below, as far as there are any.
-func TotalVariation2D(a Affine, rows, cols int) Convex {
-	if a.err == nil && (rows < 0 || cols < 0 || rows*cols != a.e.N) {
-		return failed(1, a.m, "TotalVariation2D: %v is not a matrix of %d x %d", a, rows, cols)
+// TotalVariation returns the scalar sum of |a[i+1] - a[i]|; of a matrix that is no vector the sum, over its entries, of
+// the Euclidean norm of the differences to the next entries to the right and below, as far as there are any.
+func TotalVariation(a Operand) Expr {
+	e := operand("TotalVariation", a)
+	if e.cols == 1 || e.rows == 1 {
+		return Norm1(Diff(e.vectorized()))
 	}
 	var from, to []int
 	var groups [][]int
-	for i := range a.e.N {
+	for i := range e.f.N {
 		var group []int
 		for _, next := range []struct {
 			at int
 			ok bool
-		}{{i + 1, (i+1)%max(cols, 1) != 0}, {i + cols, i+cols < a.e.N}} {
+		}{{i + 1, (i+1)%max(e.cols, 1) != 0}, {i + e.cols, i+e.cols < e.f.N}} {
 			if next.ok {
 				group = append(group, len(from))
 				from, to = append(from, i), append(to, next.at)
@@ -311,5 +372,5 @@ func TotalVariation2D(a Affine, rows, cols int) Convex {
 			groups = append(groups, group)
 		}
 	}
-	return GroupNorms(a.Pick(to).Minus(a.Pick(from)), groups).Sum()
+	return Sum(GroupNorms(Sub(Pick(e, to), Pick(e, from)), groups))
 }

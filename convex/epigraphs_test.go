@@ -39,49 +39,50 @@ func positive(rng *rand.Rand, n int) []float64 {
 var graphs = []struct {
 	name  string
 	at    func(rng *rand.Rand) []float64
-	f     func(x convex.Affine) convex.Convex
+	f     func(x convex.Operand) convex.Expr
 	value func(x []float64) float64
 }{
 	{"log", func(r *rand.Rand) []float64 { return positive(r, 4) },
-		func(x convex.Affine) convex.Convex { return convex.NegLog(x).Sum() },
+		func(x convex.Operand) convex.Expr { return convex.Sum(convex.Neg(convex.Log(x))) },
 		func(x []float64) float64 { return -math.Log(x[0] * x[1] * x[2] * x[3]) }},
 	{"entropy", func(r *rand.Rand) []float64 { return positive(r, 2) },
-		func(x convex.Affine) convex.Convex { return convex.NegEntropy(x).Sum() },
+		func(x convex.Operand) convex.Expr { return convex.Sum(convex.Neg(convex.Entropy(x))) },
 		func(x []float64) float64 { return math.Log(math.Pow(x[0], x[0]) * math.Pow(x[1], x[1])) }},
 	{"relative entropy", func(r *rand.Rand) []float64 { return positive(r, 4) },
-		func(x convex.Affine) convex.Convex {
-			return convex.RelativeEntropy(x.Slice(0, 2), x.Slice(2, 4)).Sum()
+		func(x convex.Operand) convex.Expr {
+			return convex.Sum(convex.RelativeEntropy(convex.Slice(x, 0, 2), convex.Slice(x, 2, 4)))
 		},
 		func(x []float64) float64 { return x[0]*math.Log(x[0]/x[2]) + x[1]*math.Log(x[1]/x[3]) }},
 	{"inverse", func(r *rand.Rand) []float64 { return positive(r, 2) },
-		func(x convex.Affine) convex.Convex { return convex.Inverse(x).Dot([]float64{1, 2}) },
+		func(x convex.Operand) convex.Expr { return convex.Dot([]float64{1, 2}, convex.Power(x, -1)) },
 		func(x []float64) float64 { return 1/x[0] + 2/x[1] }},
 	{"power", func(r *rand.Rand) []float64 { return random(r, 2) },
-		func(x convex.Affine) convex.Convex { return convex.Power(x, 2.5).Sum() },
+		func(x convex.Operand) convex.Expr { return convex.Sum(convex.Power(x, 2.5)) },
 		func(x []float64) float64 { return math.Pow(x[0]*x[0], 1.25) + math.Pow(x[1]*x[1], 1.25) }},
 	{"negative power", func(r *rand.Rand) []float64 { return positive(r, 2) },
-		func(x convex.Affine) convex.Convex { return convex.Power(x, -1.5).Sum() },
+		func(x convex.Operand) convex.Expr { return convex.Sum(convex.Power(x, -1.5)) },
 		func(x []float64) float64 { return 1/math.Sqrt(x[0]*x[0]*x[0]) + 1/math.Sqrt(x[1]*x[1]*x[1]) }},
 	{"root", func(r *rand.Rand) []float64 { return positive(r, 2) },
-		func(x convex.Affine) convex.Convex { return convex.NegPower(x, 0.5).Sum() },
+		func(x convex.Operand) convex.Expr { return convex.Sum(convex.Neg(convex.Power(x, 0.5))) },
 		func(x []float64) float64 { return -math.Sqrt(x[0]) - math.Sqrt(x[1]) }},
 	{"squares over", func(r *rand.Rand) []float64 { return positive(r, 3) },
-		func(x convex.Affine) convex.Convex { return convex.QuadOverLin(x.Slice(0, 2), x.At(2)) },
+		func(x convex.Operand) convex.Expr { return convex.QuadOverLin(convex.Slice(x, 0, 2), convex.At(x, 2)) },
 		func(x []float64) float64 { return (x[0]*x[0] + x[1]*x[1]) / x[2] }},
 	{"quadratic form", func(r *rand.Rand) []float64 { return random(r, 2) },
-		func(x convex.Affine) convex.Convex {
+		func(x convex.Operand) convex.Expr {
 			return convex.QuadForm(x, mat.NewSymDense(2, []float64{2, 1, 1, 3}))
 		},
 		func(x []float64) float64 { return 2*x[0]*x[0] + 2*x[0]*x[1] + 3*x[1]*x[1] }},
 	{"3-norm", func(r *rand.Rand) []float64 { return random(r, 3) },
-		func(x convex.Affine) convex.Convex { return convex.Norm(x, 3) },
+		func(x convex.Operand) convex.Expr { return convex.Norm(x, 3) },
 		func(x []float64) float64 {
 			return math.Cbrt(math.Pow(math.Abs(x[0]), 3) + math.Pow(math.Abs(x[1]), 3) + math.Pow(math.Abs(x[2]), 3))
 		}},
-	{"geometric mean", func(r *rand.Rand) []float64 { return positive(r, 3) }, convex.NegGeoMean,
+	{"geometric mean", func(r *rand.Rand) []float64 { return positive(r, 3) },
+		func(x convex.Operand) convex.Expr { return convex.Neg(convex.GeoMean(x)) },
 		func(x []float64) float64 { return -math.Cbrt(x[0] * x[1] * x[2]) }},
 	{"largest", func(r *rand.Rand) []float64 { return random(r, 3) },
-		func(x convex.Affine) convex.Convex { return convex.SumLargest(x, 1.5) },
+		func(x convex.Operand) convex.Expr { return convex.SumLargest(x, 1.5) },
 		func(x []float64) float64 {
 			top, least := floats.Max(x), floats.Min(x)
 			return top + (floats.Sum(x)-top-least)/2
@@ -89,23 +90,28 @@ var graphs = []struct {
 	{"total variation", func(r *rand.Rand) []float64 { return random(r, 3) }, convex.TotalVariation,
 		func(x []float64) float64 { return math.Abs(x[1]-x[0]) + math.Abs(x[2]-x[1]) }},
 	{"total variation in two dimensions", func(r *rand.Rand) []float64 { return random(r, 4) },
-		func(x convex.Affine) convex.Convex { return convex.TotalVariation2D(x, 2, 2) },
+		func(x convex.Operand) convex.Expr { return convex.TotalVariation(convex.Reshape(x, 2, 2)) },
 		func(x []float64) float64 {
 			return math.Hypot(x[1]-x[0], x[2]-x[0]) + math.Abs(x[3]-x[1]) + math.Abs(x[3]-x[2])
 		}},
-	{"largest eigenvalue", func(r *rand.Rand) []float64 { return definite(r, 2) }, convex.LambdaMax,
+	{"largest eigenvalue", func(r *rand.Rand) []float64 { return definite(r, 2) },
+		func(x convex.Operand) convex.Expr { return convex.LambdaMax(convex.Reshape(x, 2, 2)) },
 		func(x []float64) float64 { return (x[0]+x[3])/2 + math.Hypot((x[0]-x[3])/2, x[1]) }},
-	{"determinant", func(r *rand.Rand) []float64 { return definite(r, 2) }, convex.NegLogDet,
+	{"determinant", func(r *rand.Rand) []float64 { return definite(r, 2) },
+		func(x convex.Operand) convex.Expr { return convex.Neg(convex.LogDet(convex.Reshape(x, 2, 2))) },
 		func(x []float64) float64 { return -math.Log(x[0]*x[3] - x[1]*x[2]) }},
-	{"trace of the inverse", func(r *rand.Rand) []float64 { return definite(r, 2) }, convex.TraceInverse,
+	{"trace of the inverse", func(r *rand.Rand) []float64 { return definite(r, 2) },
+		func(x convex.Operand) convex.Expr { return convex.TraceInverse(convex.Reshape(x, 2, 2)) },
 		func(x []float64) float64 { return (x[0] + x[3]) / (x[0]*x[3] - x[1]*x[2]) }},
 	{"matrix fraction", func(r *rand.Rand) []float64 { return append(random(r, 2), definite(r, 2)...) },
-		func(x convex.Affine) convex.Convex { return convex.MatrixFrac(x.Slice(0, 2), x.Slice(2, 6)) },
+		func(x convex.Operand) convex.Expr {
+			return convex.MatrixFrac(convex.Slice(x, 0, 2), convex.Reshape(convex.Slice(x, 2, 6), 2, 2))
+		},
 		func(x []float64) float64 {
 			return (x[0]*x[0]*x[5] - 2*x[0]*x[1]*x[3] + x[1]*x[1]*x[2]) / (x[2]*x[5] - x[3]*x[4])
 		}},
 	{"spectral norm", func(r *rand.Rand) []float64 { return random(r, 4) },
-		func(x convex.Affine) convex.Convex { return convex.SpectralNorm(x, 2, 2) },
+		func(x convex.Operand) convex.Expr { return convex.SpectralNorm(convex.Reshape(x, 2, 2)) },
 		func(x []float64) float64 {
 			sum, det := floats.Dot(x, x), x[0]*x[3]-x[1]*x[2]
 			return math.Sqrt((sum + math.Sqrt(sum*sum-4*det*det)) / 2)
@@ -123,13 +129,13 @@ func TestGraphs(t *testing.T) {
 				at := g.at(rng)
 				want := g.value(at)
 				m := convex.NewModel()
-				x, bound := m.Variable("x", len(at)), m.Variable("bound", 1)
-				f := g.f(x.Expr())
+				x, bound := m.Vector("x", len(at)), m.Vector("bound", 1)
+				f := g.f(x)
 				require.InDelta(t, want, f.Eval(convex.Point{x: at})[0], 1e-9*(1+math.Abs(want)))
-				m.Minimize(f.Scale(2).PlusAffine(bound.Expr()))
-				below := convex.LessEqual(f, bound.Expr())
-				fixed := convex.Equal(x.Expr(), convex.Const(at...))
-				m.Constrain(fixed, below)
+				m.Minimize(convex.Add(convex.Scale(2, f), bound))
+				below := m.Le("", f, bound)
+				fixed := m.Eq("", x, at)
+
 				r := must.Of(m.Solve(context.Background()))(t)
 				require.Equal(t, backends.Optimal, r.Status, r.Message)
 				require.InDelta(t, 3*want, r.Objective, 1e-6*(1+math.Abs(want)))
@@ -151,94 +157,50 @@ func TestGraphs(t *testing.T) {
 
 // Outside of its domain an atom has no value, and a program no point.
 func TestGraphDomains(t *testing.T) {
-	for _, f := range []func(x convex.Affine) convex.Convex{
-		convex.NegLog, convex.NegEntropy, convex.Inverse, convex.NegLogDet, convex.TraceInverse,
-		func(x convex.Affine) convex.Convex { return convex.NegPower(x, 0.3) },
-		func(x convex.Affine) convex.Convex { return convex.Power(x, -2) },
-		func(x convex.Affine) convex.Convex { return convex.RelativeEntropy(x, convex.Const(1)) },
-		func(x convex.Affine) convex.Convex { return convex.QuadOverLin(convex.Const(1), x) },
-		func(x convex.Affine) convex.Convex { return convex.NegGeoMean(convex.Stack(x, convex.Const(1))) },
+	for _, f := range []func(x convex.Operand) convex.Expr{
+		convex.TraceInverse, func(x convex.Operand) convex.Expr { return convex.Neg(convex.Log(x)) },
+		func(x convex.Operand) convex.Expr { return convex.Neg(convex.Entropy(x)) },
+		func(x convex.Operand) convex.Expr { return convex.Power(x, -1) },
+		func(x convex.Operand) convex.Expr { return convex.Neg(convex.LogDet(x)) },
+		func(x convex.Operand) convex.Expr { return convex.Neg(convex.Power(x, 0.3)) },
+		func(x convex.Operand) convex.Expr { return convex.Neg(convex.Power(x, 0.5)) },
+		func(x convex.Operand) convex.Expr { return convex.Neg(convex.Norm(x, -1)) },
+		func(x convex.Operand) convex.Expr { return convex.Power(x, -2) },
+		func(x convex.Operand) convex.Expr { return convex.RelativeEntropy(x, 1) },
+		func(x convex.Operand) convex.Expr { return convex.QuadOverLin(1, x) },
+		func(x convex.Operand) convex.Expr { return convex.Neg(convex.GeoMean(convex.Stack(x, 1))) },
 	} {
 		m := convex.NewModel()
-		x := m.Variable("x", 1)
-		require.Equal(t, math.Inf(1), f(x.Expr()).Eval(convex.Point{x: {-1}})[0])
-		m.Minimize(f(x.Expr()).Sum())
-		m.Constrain(convex.Equal(x.Expr(), convex.Const(-1)))
+		x := m.Vector("x", 1)
+		require.Equal(t, math.Inf(1), f(x).Eval(convex.Point{x: {-1}})[0])
+		m.Minimize(convex.Sum(f(x)))
+		m.Eq("", x, -1)
 		r := must.Of(m.Solve(context.Background()))(t)
 		require.Equal(t, backends.PrimalInfeasible, r.Status)
 	}
 	m := convex.NewModel()
-	x := m.Variable("x", 3).Expr()
-	for _, f := range []convex.Convex{
-		convex.Power(x, 0.5), convex.Power(x, 1), convex.NegPower(x, 1), convex.Norm(x, 0.5), convex.SumLargest(x, 4),
-		convex.LambdaMax(x), convex.QuadOverLin(x, x), convex.MatrixFrac(x, x), convex.SpectralNorm(x, 2, 2),
-		convex.TotalVariation2D(x, 2, 2), convex.RelativeEntropy(x, m.Variable("y", 2).Expr()),
+	x := m.Vector("x", 3)
+	for _, f := range []convex.Expr{
+		convex.Power(x, 0), convex.Norm(x, 0), convex.SumLargest(x, 4), convex.Power(convex.Log(x), 2),
+		convex.Exp(convex.Log(x)), convex.Add(convex.Exp(x), convex.Log(x)), convex.Scale(x, x), convex.Add("x", 1),
+		convex.LambdaMax(x), convex.QuadOverLin(x, x), convex.MatrixFrac(x, x), convex.SpectralNorm(convex.Reshape(x, 2, 2)),
+		convex.TotalVariation(convex.Reshape(x, 2, 2)), convex.RelativeEntropy(x, m.Vector("y", 2)),
 		convex.QuadForm(x, mat.NewSymDense(2, nil)), convex.QuadForm(x, mat.NewDiagDense(3, []float64{1, 1, -1})),
 	} {
 		require.Error(t, f.Err())
 	}
-	require.Error(t, convex.Symmetric(m.Variable("z", 4).Expr()).Err())
+	require.Error(t, m.Matrix("z", 2, 3, convex.Symmetric()).Err())
 	require.Error(t, convex.Trace(x).Err())
 }
 
-// Programs of textbooks with closed forms: the log-optimal portfolio of a simplex, the maximum of entropy, the
-// nearest correlation matrix of an indefinite one of order 2, the largest cut of a triangle, and an ellipsoid.
-func TestConePrograms(t *testing.T) {
-	const near = 1e-4 // a point is as good as the root of the gap
-	solve := func(m *convex.Model) *convex.Result {
-		r := must.Of(m.Solve(context.Background()))(t)
-		require.Equal(t, backends.Optimal, r.Status, r.Message)
-		return r
-	}
+// The multiplier of a cone is that of its rows: min t over (t, 3, 4) in the second-order cone has (1, -3/5, -4/5).
+func TestConeMultiplier(t *testing.T) {
 	m := convex.NewModel()
-	x := m.Variable("x", 3)
-	c := []float64{1, 2, 3}
-	m.Minimize(convex.NegLog(x.Expr()).Dot(c))
-	m.Constrain(convex.Equal(x.Expr().Sum(), convex.Const(1)))
-	inDelta(t, []float64{1. / 6, 2. / 6, 3. / 6}, solve(m).Value(x), near)
-
-	m = convex.NewModel()
-	x = m.Variable("x", 3)
-	m.Minimize(convex.NegEntropy(x.Expr()).Sum())
-	sum := convex.Equal(x.Expr().Sum(), convex.Const(1))
-	m.Constrain(sum)
-	r := solve(m)
-	inDelta(t, []float64{1. / 3, 1. / 3, 1. / 3}, r.Value(x), near)
-	require.InDelta(t, math.Log(3)-1, r.Dual(sum)[0], near) // the derivative of the optimum in the sum is 1 - log 3
-
-	m = convex.NewModel()
-	x = m.Variable("x", 3)
-	corr := convex.Symmetric(x.Expr())
-	m.Minimize(convex.SumSquares(corr.Minus(convex.Const(1, 1.5, 1.5, 1))))
-	m.Constrain(convex.PSD(corr), convex.Equal(corr.Pick([]int{0, 3}), convex.Const(1)))
-	inDelta(t, []float64{1, 1, 1}, solve(m).Value(x), near)
-
-	// max 1/4 sum (1 - X_ij) over the edges of a triangle, each counted twice: 9/4.
-	m = convex.NewModel()
-	x = m.Variable("x", 6)
-	cut := convex.Symmetric(x.Expr())
-	m.Minimize(convex.Linear(cut.Sum().Minus(convex.Trace(cut)).Minus(convex.Const(6)).Scale(0.25)))
-	m.Constrain(convex.PSD(cut), convex.Equal(cut.Pick([]int{0, 4, 8}), convex.Const(1)))
-	require.InDelta(t, -9./4, solve(m).Objective, near)
-
-	// The largest ellipsoid {B u: |u| <= 1} in the box |x_1| <= 2, |x_2| <= 3 is the diagonal one.
-	m = convex.NewModel()
-	x = m.Variable("b", 3)
-	b := convex.Symmetric(x.Expr())
-	m.Minimize(convex.NegLogDet(b))
-	m.Constrain(convex.LessEqual(convex.GroupNorms(b, [][]int{{0, 1}, {2, 3}}), convex.Const(2, 3)))
-	r = solve(m)
-	inDelta(t, []float64{2, 0, 3}, r.Value(x), near)
-	require.InDelta(t, -math.Log(6), r.Objective, near)
-
-	// The multiplier of a cone is that of its rows: min t over (t, 3, 4) in the second-order cone has (1, -3/5, -4/5).
-	m = convex.NewModel()
-	x = m.Variable("t", 1)
-	m.Minimize(convex.Linear(x.Expr()))
-	cone := convex.In(backends.SecondOrder(3), convex.Stack(x.Expr(), convex.Const(3, 4)))
-	m.Constrain(cone)
-	inDelta(t, []float64{1, -0.6, -0.8}, solve(m).Dual(cone), near)
-	m.Constrain(convex.In(backends.Exponential(), x.Expr()))
+	x := m.Vector("t", 1)
+	m.Minimize(x)
+	cone := m.In("", backends.SecondOrder(3), x, []float64{3, 4})
+	inDelta(t, []float64{1, -0.6, -0.8}, must.Of(m.Solve(t.Context()))(t).Dual(cone), 1e-4)
+	m.In("", backends.Exponential(), x)
 	_, err := m.Compile()
 	require.ErrorContains(t, err, "dimension 3")
 }

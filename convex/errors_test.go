@@ -16,72 +16,76 @@ import (
 // Every misuse is reported by Compile with the names of what is involved.
 func TestModellingErrors(t *testing.T) {
 	m, other := convex.NewModel(), convex.NewModel()
-	b, c := m.Variable("b", 3), m.Variable("c", 2)
+	b, c := m.Vector("b", 3), m.Vector("c", 2)
 	p, q, w := m.Parameter("p", 3), m.Parameter("q", 3), m.Parameter("w", 1)
-	foreign := other.Variable("foreign", 3)
+	foreign := other.Vector("foreign", 3)
 	foreignW := other.Parameter("foreign_w", 1)
 	nan := mat.NewDense(1, 3, []float64{0, math.NaN(), 1})
-	less := func(f convex.Convex, a convex.Affine) []*convex.Constraint {
-		return []*convex.Constraint{convex.LessEqual(f, a)}
-	}
-	zero := convex.Const(0)
 	for _, tc := range []struct {
 		name      string
-		objective convex.Convex
-		cs        []*convex.Constraint
+		objective convex.Expr
+		constrain func(m *convex.Model)
 		message   string
 	}{
-		{"negative norm", convex.Norm1(b.Expr()).Scale(-1), nil, "objective: convex: -1 times a convex expression of " +
-			"length 1 with Abs of an expression of length 3 in b is non-convex"},
-		{"lengths of a sum", convex.Linear(b.Expr().Plus(c.Expr()).Sum()), nil,
-			"sum of an expression of length 3 in b and an expression of length 2 in c: the lengths differ"},
-		{"lengths of a convex sum", convex.Abs(b.Expr()).Plus(convex.Abs(c.Expr())).Sum(), nil, "the lengths differ"},
-		{"matrix", convex.SumSquares(c.Expr().MulMat(mat.NewDense(4, 3, nil))), nil,
+		{"negative norm", convex.Scale(-1, convex.Norm1(b)), nil, "convex: the objective, minus a convex expression of " +
+			"length 1 with Abs of an expression of length 3 in b, is concave"},
+		{"lengths of a sum", convex.Sum(convex.Add(b, c)), nil,
+			"Add: an expression of length 3 in b is 3 x 1, and an expression of length 2 in c 2 x 1: the shapes differ"},
+		{"lengths of a convex sum", convex.Sum(convex.Add(convex.Abs(b), convex.Abs(c))), nil, "the shapes differ"},
+		{"matrix", convex.SumSquares(convex.Mul(mat.NewDense(4, 3, nil), c)), nil,
 			"a matrix of 4 x 3 times an expression of length 2 in c"},
-		{"matrix with NaN", convex.SumSquares(b.Expr().MulMat(nan)), nil, "entry at (0, 1) that is not finite"},
-		{"not a scalar", convex.Abs(b.Expr()), nil, "the objective has length 3, expected a scalar"},
-		{"product of parameters", convex.Linear(p.Dot(q.Expr())), nil,
-			"product of parameter p and an expression of length 3 in q, which has a parameter already"},
-		{"product of weights", convex.Linear(p.Dot(q.Times(b.Expr()))), nil,
-			"product of parameter p and an expression of length 3 in b, q, which has a parameter already"},
-		{"Dot length", convex.Linear(p.Dot(c.Expr())), nil,
-			"Dot of parameter p of length 3 and an expression of length 2 in c"},
-		{"Times length", convex.Linear(p.Times(c.Expr()).Sum()), nil, "the lengths differ"},
-		{"foreign variable", convex.Linear(b.Expr().Plus(foreign.Expr()).Sum()), nil, "belong to different models"},
-		{"foreign objective", convex.Norm1(foreign.Expr()), nil, "belongs to another model"},
-		{"foreign constraint", convex.Norm1(b.Expr()), less(convex.Norm1(foreign.Expr()), zero), "constraint 0 on a convex " +
-			"expression of length 1 with Abs of an expression of length 3 in foreign belongs to another model"},
-		{"foreign side", convex.Norm1(b.Expr()), less(convex.Norm1(b.Expr()), foreign.Expr()),
-			"constraint 0: convex: constraint of"},
-		{"foreign weight", convex.Norm1(b.Expr()).Weight(foreignW), nil, "belong to different models"},
-		{"weight in a constraint", convex.Norm1(b.Expr()), less(convex.Norm1(b.Expr()).Weight(w), zero),
-			"the weight w: Weight is for objectives only"},
-		{"weight in Max", convex.Max(convex.Norm1(b.Expr()).Weight(w)), nil, "Weight is for objectives only"},
-		{"two weights", convex.Norm1(b.Expr()).Weight(w).Weight(w), nil, "product of parameters w and w"},
-		{"vector weight", convex.Norm1(b.Expr()).Weight(p), nil, "parameter p has length 3, expected 1"},
-		{"Max of nothing", convex.Max(convex.Linear(convex.Const())), nil, "Max of no entries"},
-		{"entry", convex.Linear(b.Expr().At(3)), nil, "entries 3 to 3 of an expression of length 3 in b"},
-		{"convex entry", convex.Abs(b.Expr()).At(-1), nil, "entry -1 of"},
-		{"pick", convex.Linear(b.Expr().Pick([]int{0, 5}).Sum()), nil, "entry 5 of an expression of length 3 in b"},
-		{"Dot numbers", convex.Linear(b.Expr().Dot([]float64{1})), nil,
-			"Dot of 1 numbers and an expression of length 3 in b"},
-		{"Dot NaN", convex.Linear(b.Expr().Dot([]float64{1, math.NaN(), 0})), nil, "number 1 is NaN"},
-		{"Const", convex.Linear(convex.Const(0, math.Inf(1)).Sum()), nil, "Const: entry 1 is +Inf"},
-		{"Scale", convex.Linear(b.Expr().Scale(math.NaN()).Sum()), nil, "by NaN, expected a finite number"},
-		{"convex Scale", convex.Norm1(b.Expr()).Scale(math.NaN()), nil, "NaN"},
-		{"groups", convex.GroupNorms(b.Expr(), [][]int{{0}, {3}}).Sum(), nil, "GroupNorms: entry 3 in group 1"},
-		{"constraint lengths", convex.Norm1(b.Expr()), less(convex.Abs(b.Expr()), c.Expr()), "constraint 0: convex: " +
-			"constraint a convex expression of length 3 with Abs of an expression of length 3 in b <= an expression of length " +
-			"2 in c: the lengths differ"},
-		{"equality lengths", convex.Norm1(b.Expr()), []*convex.Constraint{convex.Equal(b.Expr(), c.Expr())},
+		{"matrix with NaN", convex.SumSquares(convex.Mul(nan, b)), nil, "entry at (0, 1) that is not finite"},
+		{"not a scalar", convex.Abs(b), nil, "the objective has length 3, expected a scalar"},
+		{"product of parameters", convex.Dot(p, q), nil, "product of parameters: an expression of length 3 in p"},
+		{"product of weights", convex.Dot(p, convex.Scale(q, b)), nil,
+			"product of parameters: an expression of length 3 in p times an expression of length 3 in b, q"},
+		{"Dot length", convex.Dot(p, c), nil,
+			"Dot of an expression of length 3 in p and an expression of length 2 in c: the lengths differ"},
+		{"Times length", convex.Sum(convex.Scale(p, c)), nil, "the shapes differ"},
+		{"foreign variable", convex.Sum(convex.Add(b, foreign)), nil, "belong to different models"},
+		{"foreign objective", convex.Norm1(foreign), nil, "belongs to another model"},
+		{"foreign constraint", convex.Norm1(b), func(m *convex.Model) { m.Le("", convex.Norm1(foreign), 0) },
+			"constraint 0 on a convex " +
+				"expression of length 1 with Abs of an expression of length 3 in foreign belongs to another model"},
+		{"foreign side", convex.Norm1(b), func(m *convex.Model) { m.Le("", convex.Norm1(b), foreign) },
+			"constraint 0: convex: Le of"},
+		{"foreign weight", convex.Scale(foreignW, convex.Norm1(b)), nil, "belong to different models"},
+		{"two weights", convex.Scale(w, convex.Scale(w, convex.Norm1(b))), nil, "product of parameters"},
+		{"vector weight", convex.Scale(p, convex.Norm1(b)), nil, "for a sum of such products there is Dot"},
+		{"Max of nothing", convex.Max([]float64{}), nil, "Max of no entries"},
+		{"entry", convex.At(b, 3), nil, "entry 3 of an expression of length 3 in b"},
+		{"convex entry", convex.At(convex.Abs(b), -1), nil, "entry -1 of"},
+		{"pick", convex.Sum(convex.Pick(b, []int{0, 5})), nil, "entry 5 of an expression of length 3 in b"},
+		{"Dot numbers", convex.Dot([]float64{1}, b), nil,
 			"the lengths differ"},
-		{"nil constraint", convex.Norm1(b.Expr()), []*convex.Constraint{nil}, "constraint 0 is nil"},
-		{"overflow", convex.Linear(convex.Const(1e300).Scale(1e300)), nil, "constant 0 of a constant of length 1 is +Inf"},
+		{"Dot NaN", convex.Dot([]float64{1, math.NaN(), 0}, b), nil, "entry 1 is NaN"},
+		{"Const", convex.Sum([]float64{0, math.Inf(1)}), nil, "Sum: entry 1 is +Inf"},
+		{"Scale", convex.Sum(convex.Scale(math.NaN(), b)), nil, "entry 0 is NaN"},
+		{"convex Scale", convex.Scale(math.NaN(), convex.Norm1(b)), nil, "NaN"},
+		{"groups", convex.Sum(convex.GroupNorms(b, [][]int{{0}, {3}})), nil, "GroupNorms: entry 3 in group 1"},
+		{"constraint lengths", convex.Norm1(b), func(m *convex.Model) { m.Le("", convex.Abs(b), c) },
+			"constraint 0: convex: Le: "},
+		{"equality lengths", convex.Norm1(b), func(m *convex.Model) { m.Eq("", b, c) },
+			"the shapes differ"},
+		{"threshold", convex.Sum(convex.Huber(b, 0)), nil, "expected a positive number"},
+		{"infinite threshold", convex.Sum(convex.Huber(b, math.Inf(1))), nil, "expected a positive number"},
+		{"concave", convex.Sum(convex.Scale(-1, convex.Huber(b, 1))), nil, "is concave"},
+		{"foreign weights", convex.Dot(other.Parameter("foreign", 3), convex.Abs(b)), nil, "different models"},
+		{"lengths of weights", convex.Dot(w, convex.Abs(b)), nil, "the lengths differ"},
+		{"weights of a weighted sum", convex.Scale(w, convex.Dot(p, convex.Abs(b))), nil, "product of parameters"},
+		{"both signs", convex.Dot([]float64{1, -1, 1}, convex.Abs(b)), nil, "others are not"},
+		{"Dot of an error", convex.Dot([]float64{1, 2, 3}, convex.Huber(b, -1)), nil, "threshold"},
+		{"overflow", convex.Scale(1e300, 1e300), nil, "constant 0 of a constant of length 1 is +Inf"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			m.Minimize(tc.objective)
-			m.Constrain(tc.cs...)
-			defer m.Remove(tc.cs...)
+			if tc.constrain != nil {
+				fresh := *m
+				tc.constrain(&fresh)
+				_, err := fresh.Compile()
+				require.ErrorContains(t, err, tc.message)
+				return
+			}
 			_, err := m.Compile()
 			require.ErrorContains(t, err, tc.message)
 		})
@@ -90,10 +94,10 @@ func TestModellingErrors(t *testing.T) {
 
 func TestNegativeLengths(t *testing.T) {
 	m := convex.NewModel()
-	m.Minimize(convex.Norm1(m.Variable("b", -1).Expr()))
+	m.Minimize(convex.Norm1(m.Vector("b", -1)))
 	_, err := m.Compile()
-	require.ErrorContains(t, err, "variable b has length -1")
-	m.Minimize(convex.Linear(m.Parameter("p", -1).Expr().Sum()))
+	require.ErrorContains(t, err, "variable b is -1 x 1")
+	m.Minimize(convex.Sum(m.Parameter("p", -1)))
 	_, err = m.Compile()
 	require.ErrorContains(t, err, "parameter p has length -1")
 }
@@ -109,8 +113,8 @@ func TestParameterErrors(t *testing.T) {
 
 func TestWeightErrors(t *testing.T) {
 	m := convex.NewModel()
-	b, w, each := m.Variable("b", 2), m.Parameter("w", 1), m.Parameter("each", 2)
-	m.Minimize(convex.SumSquares(b.Expr()).Weight(w).Plus(convex.Abs(b.Expr()).WeightedSum(each)))
+	b, w, each := m.Vector("b", 2), m.Parameter("w", 1), m.Parameter("each", 2)
+	m.Minimize(convex.Add(convex.Scale(w, convex.SumSquares(b)), convex.Dot(each, convex.Abs(b))))
 	s := solver(t, m, convex.SolverOptions{})
 	for _, c := range []struct {
 		p       *convex.Parameter
@@ -136,8 +140,8 @@ func TestWeightErrors(t *testing.T) {
 
 func TestSolverErrors(t *testing.T) {
 	m := convex.NewModel()
-	b := m.Variable("b", 2)
-	m.Minimize(convex.Norm1(b.Expr()))
+	b := m.Vector("b", 2)
+	m.Minimize(convex.Norm1(b))
 	p := must.Of(m.Compile())(t)
 	_, err := p.Solver(convex.SolverOptions{})
 	require.ErrorContains(t, err, "SolverOptions.Backend is nil")
@@ -146,9 +150,9 @@ func TestSolverErrors(t *testing.T) {
 
 	s := solver(t, m, convex.SolverOptions{})
 	r := solve(t, s)
-	stranger := m.Variable("later", 1)
+	stranger := m.Vector("later", 1)
 	require.Panics(t, func() { r.Value(stranger) })
-	require.Panics(t, func() { r.Dual(convex.Equal(b.Expr(), convex.Const(0))) })
+	require.Panics(t, func() { r.Dual(m.Eq("", b, 0)) })
 	require.Panics(t, func() { r.Sensitivity(m.Parameter("later", 1)) })
 	require.NoError(t, s.Close())
 	require.NoError(t, s.Close())
@@ -160,10 +164,10 @@ func TestSolverErrors(t *testing.T) {
 func TestInfeasibleAndUnbounded(t *testing.T) {
 	for _, sets := range []bool{false, true} {
 		m := convex.NewModel()
-		b := m.Variable("b", 200)
-		m.Minimize(convex.SumSquares(b.Expr()))
-		c := convex.LessEqual(convex.Norm1(b.Expr()), convex.Const(-1))
-		m.Constrain(c)
+		b := m.Vector("b", 200)
+		m.Minimize(convex.SumSquares(b))
+		c := m.Le("", convex.Norm1(b), -1)
+
 		r := must.Of(solver(t, m, convex.SolverOptions{WorkingSets: sets}).Solve(context.Background()))(t)
 		require.Equal(t, backends.PrimalInfeasible, r.Status)
 		require.Nil(t, r.Value(b))
@@ -172,10 +176,10 @@ func TestInfeasibleAndUnbounded(t *testing.T) {
 		require.InDelta(t, 1, r.Dual(c)[0], 1e-6) // |b|_1 >= 0 against <= -1
 
 		m = convex.NewModel()
-		b = m.Variable("b", 200)
-		c = convex.LessEqual(convex.Norm1(b.Expr().Slice(1, 200)), convex.Const(1))
-		m.Constrain(c)
-		m.Minimize(convex.Linear(b.Expr().At(0)).Plus(convex.Norm1(b.Expr()).Scale(0.5)))
+		b = m.Vector("b", 200)
+		c = m.Le("", convex.Norm1(convex.Slice(b, 1, 200)), 1)
+
+		m.Minimize(convex.Add(convex.At(b, 0), convex.Scale(0.5, convex.Norm1(b))))
 		r = must.Of(solver(t, m, convex.SolverOptions{WorkingSets: sets}).Solve(context.Background()))(t)
 		require.Equal(t, backends.DualInfeasible, r.Status)
 		require.Negative(t, r.Value(b)[0])
@@ -186,20 +190,23 @@ func TestInfeasibleAndUnbounded(t *testing.T) {
 // What the calls of the table answer, by name.
 func TestMisuseNamed(t *testing.T) {
 	m := convex.NewModel()
-	x := m.Variable("x", 2)
+	x := m.Vector("x", 2)
 	prog := must.Of(m.Compile())(t)
 	s := must.Of(prog.Solver(convex.SolverOptions{Backend: native(t)}))(t)
 	r := must.Of(s.Solve(t.Context()))(t)
 	for want, f := range map[string]func(){
-		"convex: MulMat: the matrix is nil":                             func() { x.Expr().MulMat((*mat.Dense)(nil)) },
-		"convex: a Parameter is nil or zero; Model.Parameter makes one": func() { convex.Norm1(x.Expr()).Weight(nil) },
-		"convex: a Variable is nil or zero; Model.Variable makes one":   func() { new(convex.Variable).Expr() },
-		"convex: a Result is nil or zero; Solver.Solve makes one":       func() { new(convex.Result).Value(x) },
-		"convex: Dual of a constraint that is nil":                      func() { r.Dual(nil) },
-		"convex: variable y is not in the program solved":               func() { r.Value(m.Variable("y", 1)) },
-		"convex: Eval: 1 values for variable x of length 2":             func() { x.Expr().Eval(convex.Point{x: {1}}) },
-		"convex: a Program is nil or zero; Model.Compile makes one":     func() { new(convex.Program).LowRank() },
-		"convex: a Solver is zero; Program.Solver makes one":            func() { new(convex.Solver).Stats() },
+		"convex: Mul: the matrix is nil": func() { convex.Mul((*mat.Dense)(nil), x) },
+		"convex: a Parameter is nil or zero; Model.Parameter makes one": func() {
+			convex.Scale(new(convex.Parameter),
+				convex.Norm1(x))
+		},
+		"convex: a Variable is nil or zero; Model.Vector makes one": func() { convex.Sum(new(convex.Variable)) },
+		"convex: a Result is nil or zero; Solver.Solve makes one":   func() { new(convex.Result).Value(x) },
+		"convex: Dual of a constraint that is nil":                  func() { r.Dual(nil) },
+		"convex: variable y is not in the program solved":           func() { r.Value(m.Vector("y", 1)) },
+		"convex: Eval: 1 values for variable x of length 2":         func() { x.Eval(convex.Point{x: {1}}) },
+		"convex: a Program is nil or zero; Model.Compile makes one": func() { new(convex.Program).LowRank() },
+		"convex: a Solver is zero; Program.Solver makes one":        func() { new(convex.Solver).Stats() },
 	} {
 		require.PanicsWithValue(t, want, f)
 	}
@@ -214,42 +221,4 @@ func TestMisuseNamed(t *testing.T) {
 	require.ErrorIs(t, err, backends.ErrClosed)
 	_, err = new(convex.Solver).Solve(t.Context())
 	require.ErrorIs(t, err, backends.ErrClosed)
-}
-
-func TestHuberErrors(t *testing.T) {
-	m := convex.NewModel()
-	x := m.Variable("x", 2)
-	for _, delta := range []float64{0, -1, math.NaN(), math.Inf(1)} {
-		m.Minimize(convex.Huber(x.Expr(), delta).Sum())
-		_, err := m.Compile()
-		require.ErrorContains(t, err, "expected a positive number")
-	}
-	m.Minimize(convex.Huber(x.Expr(), 1).Scale(-1).Sum())
-	_, err := m.Compile()
-	require.ErrorContains(t, err, "non-convex")
-}
-
-func TestWeightedSumErrors(t *testing.T) {
-	m, other := convex.NewModel(), convex.NewModel()
-	x := m.Variable("x", 3)
-	w, short, foreign := m.Parameter("w", 3), m.Parameter("short", 2), other.Parameter("foreign", 3)
-	one := m.Parameter("one", 1)
-	for want, f := range map[string]convex.Convex{
-		"parameter short has length 2":    convex.Abs(x.Expr()).WeightedSum(short),
-		"different models":                convex.Abs(x.Expr()).WeightedSum(foreign),
-		"one value":                       convex.Norm1(x.Expr()).WeightedSum(one),
-		"SumSquares":                      convex.SumSquares(x.Expr()).WeightedSum(one),
-		"product of parameters one and w": convex.Abs(x.Expr()).WeightedSum(w).Weight(one),
-	} {
-		require.ErrorContains(t, f.Err(), want)
-	}
-}
-
-func TestBadDot(t *testing.T) {
-	m := convex.NewModel()
-	x := m.Variable("x", 2)
-	require.ErrorContains(t, convex.Abs(x.Expr()).Dot([]float64{1, -1}).Err(), "non-convex")
-	require.ErrorContains(t, convex.Abs(x.Expr()).Dot([]float64{1}).Err(), "Dot of 1 numbers")
-	require.ErrorContains(t, convex.Huber(x.Expr(), -1).Dot([]float64{1, 2}).Err(), "threshold")
-	require.NoError(t, convex.Linear(x.Expr()).Dot([]float64{1, -1}).Err())
 }

@@ -23,10 +23,10 @@ func Example_lasso() {
 	y := []float64{6, 2, 4, 0}
 
 	m := convex.NewModel()
-	b := m.Variable("b", 3)
+	b := m.Vector("b", 3)
 	lambda := m.Parameter("lambda", 1)
-	residual := b.Expr().MulMat(x).Minus(convex.Const(y...))
-	m.Minimize(convex.SumSquares(residual).Scale(1. / 8).Plus(convex.Norm1(b.Expr()).Weight(lambda)))
+	residual := convex.Sub(convex.Mul(x, b), y)
+	m.Minimize(convex.Add(convex.Scale(1./8, convex.SumSquares(residual)), convex.Scale(lambda, convex.Norm1(b))))
 	program, err := m.Compile()
 	if err != nil {
 		log.Fatal(err)
@@ -73,16 +73,13 @@ func tidy(v []float64) []float64 {
 // the handle of the constraint, is the price of return in risk.
 func Example_portfolio() {
 	m := convex.NewModel()
-	w := m.Variable("w", 2)
+	w := m.Vector("w", 2)
 	target := m.Parameter("target", 1)
 	risk := mat.NewDiagDense(2, []float64{1, 2}) // deviations, independent assets
-	m.Minimize(convex.SumSquares(w.Expr().MulMat(risk)).Scale(0.5))
-	earns := convex.GreaterEqual(w.Expr().Dot([]float64{1, 3}), target.Expr())
-	m.Constrain(
-		earns,
-		convex.Equal(w.Expr().Sum(), convex.Const(1)),
-		convex.GreaterEqual(w.Expr(), convex.Const(0)),
-	)
+	m.Minimize(convex.Scale(0.5, convex.SumSquares(convex.Mul(risk, w))))
+	earns := m.Ge("", convex.Dot([]float64{1, 3}, w), target)
+	m.Eq("", convex.Sum(w), 1)
+	m.Ge("", w, 0)
 	if err := target.Set([]float64{2}); err != nil {
 		log.Fatal(err)
 	}
@@ -106,18 +103,18 @@ func mustSolve(m *convex.Model) *convex.Result {
 
 // The inverse covariance of three variables, sparse by a weight of the 1-norm of what is off its diagonal: without
 // dependence of the third one, its row is zero but for the diagonal.
-func ExampleNegLogDet() {
-	covariance := []float64{
-		1, 0.6, 0.05,
-		0.6, 1, 0,
-		0.05, 0, 1,
+func ExampleLogDet() {
+	covariance := [][]float64{
+		{1, 0.6, 0.05},
+		{0.6, 1, 0},
+		{0.05, 0, 1},
 	}
 	m := convex.NewModel()
-	p := m.Variable("p", 6)
-	inverse := convex.Symmetric(p.Expr())
-	off := inverse.Pick([]int{1, 2, 3, 5, 6, 7})
-	m.Minimize(convex.NegLogDet(inverse).PlusAffine(inverse.Dot(covariance)).Plus(convex.Norm1(off).Scale(0.1)))
-	fmt.Printf("%.2f\n", tidy(inverse.Eval(mustSolve(m).Point())))
+	inverse := m.Matrix("inverse", 3, 3, convex.Symmetric())
+	off := convex.Pick(inverse, []int{1, 2, 3, 5, 6, 7})
+	m.Maximize(convex.Sub(convex.LogDet(inverse),
+		convex.Add(convex.Trace(convex.Mul(covariance, inverse)), convex.Scale(0.1, convex.Norm1(off)))))
+	fmt.Printf("%.2f\n", tidy(mustSolve(m).Value(inverse)))
 	// Output:
 	// [1.33 -0.67 0.00 -0.67 1.33 0.00 0.00 0.00 1.00]
 }
@@ -125,10 +122,10 @@ func ExampleNegLogDet() {
 // The projection of (3, 4) on the unit ball.
 func ExampleResult_Dual() {
 	m := convex.NewModel()
-	x := m.Variable("x", 2)
-	ball := convex.LessEqual(convex.Norm2(x.Expr()), convex.Const(1))
-	m.Constrain(ball)
-	m.Minimize(convex.SumSquares(x.Expr().Minus(convex.Const(3, 4))).Scale(0.5))
+	x := m.Vector("x", 2)
+	ball := m.Le("", convex.Norm2(x), 1)
+
+	m.Minimize(convex.Scale(0.5, convex.SumSquares(convex.Sub(x, []float64{3, 4}))))
 	r := mustSolve(m)
 	// The objective is (5 - r)^2 / 2 for the radius r, with slope -(5 - r).
 	fmt.Printf("x = %.3f, multiplier %.3f\n", r.Value(x), r.Dual(ball))
@@ -139,10 +136,10 @@ func ExampleResult_Dual() {
 // What is not convex is an error, and says where.
 func ExampleModel_Compile() {
 	m := convex.NewModel()
-	b := m.Variable("b", 3)
-	m.Minimize(convex.Norm1(b.Expr()).Scale(-1))
+	b := m.Vector("b", 3)
+	m.Minimize(convex.Scale(-1, convex.Norm1(b)))
 	_, err := m.Compile()
 	fmt.Println(err)
 	// Output:
-	// objective: convex: -1 times a convex expression of length 1 with Abs of an expression of length 3 in b is non-convex
+	// convex: the objective, minus a convex expression of length 1 with Abs of an expression of length 3 in b, is concave
 }

@@ -1,7 +1,6 @@
 package convex
 
 import (
-	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/floats"
@@ -12,51 +11,21 @@ import (
 	"github.com/conetune/conetune/convex/internal/compile"
 )
 
-// Matrices are vectors of their entries, row by row, as mat.NewDense takes them. What is said of symmetric matrices
-// holds for the symmetric part of others.
+// What is said of symmetric matrices holds for the symmetric part of others.
 
-// Symmetric returns the entries of a symmetric matrix of order n, of whose lower triangle a has the n(n+1)/2 entries by
-// columns, as a variable would.
-func Symmetric(a Affine) Affine {
-	n := int(math.Sqrt(2 * float64(a.e.N)))
-	if a.err == nil && n*(n+1)/2 != a.e.N {
-		return a.fail(n*n, "Symmetric: %v is not the triangle of a matrix", a)
-	}
-	return a.Pick(triangular(n))
-}
-
-// triangular are the places of the entries of a symmetric matrix of order n in its lower triangle by columns.
-func triangular(n int) (index []int) {
+// lowerTriangle are the places of the lower triangle, by columns, of a symmetric matrix of order n, and for each entry
+// of the matrix the one in the triangle.
+func lowerTriangle(n, _ int) (places, index []int) {
 	for i := range n {
 		for j := range n {
 			low, high := min(i, j), max(i, j)
 			index = append(index, low*n-low*(low-1)/2+high-low)
+			if j >= i {
+				places = append(places, j*n+i)
+			}
 		}
 	}
-	return index
-}
-
-// Transpose returns the entries of the transpose of a matrix of rows x cols.
-func Transpose(a Affine, rows, cols int) Affine {
-	if a.err == nil && (rows < 0 || cols < 0 || rows*cols != a.e.N) {
-		return a.fail(a.e.N, "Transpose: %v is not a matrix of %d x %d", a, rows, cols)
-	}
-	var index []int
-	for j := range cols {
-		for i := range rows {
-			index = append(index, i*cols+j)
-		}
-	}
-	return a.Pick(index)
-}
-
-// Trace returns the sum of the diagonal of a square matrix.
-func Trace(a Affine) Affine {
-	n, err := order("Trace", a)
-	if err != nil {
-		return Affine{e: affine.Expr{N: 1}, m: a.m, err: err}
-	}
-	return Affine{e: a.e.Pick(diagonal(n)).Sum(), m: a.m}
+	return places, index
 }
 
 // diagonal are the places of the diagonal of a matrix of order n.
@@ -67,16 +36,12 @@ func diagonal(n int) (index []int) {
 	return index
 }
 
-// order is that of a square matrix.
-func order(op string, a Affine) (n int, err error) {
-	n = int(math.Round(math.Sqrt(float64(a.e.N))))
-	if a.err != nil {
-		return n, a.err
+// square is a square matrix, or an error.
+func square(op string, e *expression) *expression {
+	if e.err == nil && (e.rows == 0 || e.rows != e.cols) {
+		return failed(e.rows, e.cols, e.m, "%s: %v, which is %d x %d, is not a square matrix", op, e, e.rows, e.cols)
 	}
-	if n == 0 || n*n != a.e.N {
-		return n, fmt.Errorf("convex: %s: %v is not a square matrix", op, a)
-	}
-	return n, nil
+	return e
 }
 
 // triangle is the symmetric part of a matrix of order n as a [backends.PSDCone] has it.
@@ -152,14 +117,15 @@ func overPositive(f func(v float64) float64) func(eigenvalues []float64) float64
 }
 
 // ofMatrix is a scalar atom of a symmetric matrix, with its value by the eigenvalues, in increasing order.
-func ofMatrix(a Affine, name string, value func(eigenvalues []float64) float64,
-	below func(b compile.Rows, a, u affine.Expr, n int)) Convex {
-	n, err := order(name, a)
-	if err != nil {
-		return broken(1, a.m, err)
+func ofMatrix(a Operand, name string, sign int, value func(eigenvalues []float64) float64,
+	below func(b compile.Rows, a, u affine.Expr, n int)) *expression {
+	e := square(name, argument(name, a, neither))
+	n := e.rows
+	if e.err != nil {
+		return broken(1, 1, e.m, e.err)
 	}
-	return graph(a, 1, compile.Graph{
-		Name: name,
+	return graph(e, 1, compile.Graph{
+		Name: name, Sign: sign,
 		Value: func(x []float64) []float64 {
 			var eigen mat.EigenSym
 			if !eigen.Factorize(symmetricPart(x, n), false) {
@@ -168,20 +134,23 @@ func ofMatrix(a Affine, name string, value func(eigenvalues []float64) float64,
 			return []float64{value(eigen.Values(nil))}
 		},
 		Below: func(b compile.Rows, a, u affine.Expr) { below(b, a, u, n) },
-	})
+	}).shaped(1, 1)
 }
 
-// LambdaMax returns the largest eigenvalue of a symmetric matrix; that of -A is minus the least one of A.
-func LambdaMax(a Affine) Convex {
-	return ofMatrix(a, "LambdaMax", floats.Max, func(b compile.Rows, a, u affine.Expr, n int) {
+// LambdaMax returns the largest eigenvalue of a symmetric matrix.
+func LambdaMax(a Operand) Expr {
+	return ofMatrix(a, "LambdaMax", 0, floats.Max, func(b compile.Rows, a, u affine.Expr, n int) {
 		psd(b, scaledIdentity(u, n).Minus(a), n)
 	})
 }
 
-// NegLogDet returns minus the logarithm of the determinant of a positive definite matrix.
-func NegLogDet(a Affine) Convex {
+// LambdaMin returns the least eigenvalue of a symmetric matrix, concave.
+func LambdaMin(a Operand) Expr { return Neg(LambdaMax(Neg(a))) }
+
+// LogDet returns the logarithm of the determinant of a positive definite matrix, concave.
+func LogDet(a Operand) Expr {
 	value := overPositive(func(v float64) float64 { return -math.Log(v) })
-	return ofMatrix(a, "NegLogDet", value, func(b compile.Rows, a, u affine.Expr, n int) {
+	return Neg(ofMatrix(a, "LogDet", 0, value, func(b compile.Rows, a, u affine.Expr, n int) {
 		// [A Z; Z' diag(Z)] is semidefinite for a lower triangular Z if and only if log det A >= sum log z_ii.
 		entries, diag := b.New(n*(n+1)/2), affine.Expr{}
 		var rows, square []affine.Expr
@@ -196,28 +165,30 @@ func NegLogDet(a Affine) Convex {
 			b.In(backends.Exponential(), w.At(i), one, diag.At(i))
 		}
 		b.Nonnegative(u.Plus(w.Sum()))
-	})
+	}))
 }
 
 // TraceInverse returns the trace of the inverse of a positive definite matrix.
-func TraceInverse(a Affine) Convex {
+func TraceInverse(a Operand) Expr {
 	value := overPositive(func(v float64) float64 { return 1 / v })
-	return ofMatrix(a, "TraceInverse", value, func(b compile.Rows, a, u affine.Expr, n int) {
-		inverse := b.New(n * (n + 1) / 2).Pick(triangular(n))
+	return ofMatrix(a, "TraceInverse", 1, value, func(b compile.Rows, a, u affine.Expr, n int) {
+		_, index := lowerTriangle(n, n)
+		inverse := b.New(n * (n + 1) / 2).Pick(index)
 		psd(b, blocks(a, scaledIdentity(one, n), inverse, n, n), 2*n)
 		b.Nonnegative(u.Minus(inverse.Pick(diagonal(n)).Sum()))
 	})
 }
 
 // MatrixFrac returns the scalar a'P^-1 a of a vector and a positive definite matrix of its order.
-func MatrixFrac(a, p Affine) Convex {
-	n := a.e.N
-	both := Stack(a, p)
-	if both.err == nil && (n == 0 || p.e.N != n*n) {
-		return failed(1, both.m, "MatrixFrac of %v and %v, expected a matrix of its order", a, p)
+func MatrixFrac(a, p Operand) Expr {
+	x, of := argument("MatrixFrac", a, neither).vectorized(), square("MatrixFrac", argument("MatrixFrac", p, neither))
+	n := x.f.N
+	both := Stack(x, of.vectorized()).of()
+	if both.err == nil && (n == 0 || of.rows != n) {
+		return failed(1, 1, both.m, "MatrixFrac of %v and %v, expected a matrix of its order", x, of)
 	}
 	return graph(both, 1, compile.Graph{
-		Name: "MatrixFrac",
+		Name: "MatrixFrac", Sign: 1,
 		Value: func(x []float64) []float64 {
 			var factor mat.Cholesky
 			var y mat.VecDense
@@ -232,16 +203,15 @@ func MatrixFrac(a, p Affine) Convex {
 	})
 }
 
-// SpectralNorm returns the largest singular value of a matrix of rows x cols.
-func SpectralNorm(a Affine, rows, cols int) Convex {
-	switch {
-	case a.err != nil:
-		return broken(1, a.m, a.err)
-	case rows < 1 || cols < 1 || rows*cols != a.e.N:
-		return failed(1, a.m, "SpectralNorm: %v is not a matrix of %d x %d", a, rows, cols)
+// SpectralNorm returns the largest singular value of a matrix.
+func SpectralNorm(a Operand) Expr {
+	e := argument("SpectralNorm", a, neither)
+	rows, cols := e.rows, e.cols
+	if e.err == nil && e.f.N == 0 {
+		return failed(1, 1, e.m, "SpectralNorm of no entries")
 	}
-	return graph(a, 1, compile.Graph{
-		Name: "SpectralNorm",
+	return graph(e, 1, compile.Graph{
+		Name: "SpectralNorm", Sign: 1,
 		Value: func(x []float64) []float64 {
 			var svd mat.SVD
 			if !svd.Factorize(mat.NewDense(rows, cols, x), mat.SVDNone) {

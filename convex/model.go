@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
+	"strconv"
 
 	"github.com/conetune/conetune/backends"
 	_ "github.com/conetune/conetune/backends/native" // of Model.Solve
@@ -17,59 +19,140 @@ import (
 type Model struct {
 	vars        []*Variable
 	params      []*Parameter
-	objective   Convex
-	minimized   bool
+	objective   *expression // to be minimized, nil for zero
+	maximize    bool        // minus the objective
 	constraints []*Constraint
 }
 
 // NewModel returns a model without variables, with the objective zero.
 func NewModel() *Model { return &Model{} }
 
-// Variable is a vector to be chosen. It is free; bounds are constraints.
+// Variable is an expression to be chosen.
 type Variable struct {
-	m   *Model
-	v   *affine.Variable
-	err error
+	expression
+	v    *affine.Variable
+	free []int // the entries that v has, of those of the matrix; nil for all
 }
 
-// Variable adds a free vector of length n. The name appears in messages.
-func (m *Model) Variable(name string, n int) *Variable {
-	v := &Variable{m: m, v: &affine.Variable{ID: len(m.vars), Name: name, N: max(0, n)}}
-	if n < 0 {
-		v.err = fmt.Errorf("convex: variable %s has length %d", name, n)
+// Attribute restricts a variable.
+type Attribute struct {
+	free   func(rows, cols int) (free, index []int)
+	sign   int
+	impose func(m *Model, v *Variable)
+}
+
+// Symmetric is a matrix with x_ij = x_ji.
+func Symmetric() Attribute { return Attribute{free: lowerTriangle} }
+
+// Diagonal is a matrix with zeros off its diagonal.
+func Diagonal() Attribute {
+	return Attribute{free: func(n, _ int) (free, index []int) { return diagonal(n), nil }}
+}
+
+// PSD is a symmetric matrix that is positive semidefinite.
+func PSD() Attribute {
+	return Attribute{free: lowerTriangle, impose: func(m *Model, v *Variable) { m.PSD(v.Name(), v) }}
+}
+
+// Nonneg has no entries below zero.
+func Nonneg() Attribute { return Bounds(0, math.Inf(1)) }
+
+// Bounds has entries from lo to hi, each a number, which may be infinite, or, for variables that have no other
+// attributes, as many as the variable.
+func Bounds(lo, hi Operand) Attribute {
+	sign := 0
+	if low := operand("Bounds", lo); low.err == nil && low.Sign()&Nonnegative != 0 {
+		sign = 1
+	} else if high := operand("Bounds", hi); high.err == nil && high.Sign()&Nonpositive != 0 {
+		sign = -1
 	}
+	return Attribute{sign: sign, impose: func(m *Model, v *Variable) {
+		free := Expr(v)
+		if v.free != nil {
+			free = Pick(v, v.free)
+		}
+		if lo != Operand(math.Inf(-1)) {
+			m.Ge(v.Name(), free, lo)
+		}
+		if hi != Operand(math.Inf(1)) {
+			m.Le(v.Name(), free, hi)
+		}
+	}}
+}
+
+// Vector adds a vector of length n, free but for its attributes. The name appears in messages.
+func (m *Model) Vector(name string, n int, with ...Attribute) *Variable {
+	return m.Matrix(name, n, 1, with...)
+}
+
+// Matrix adds a matrix, see [Model.Vector].
+func (m *Model) Matrix(name string, rows, cols int, with ...Attribute) *Variable {
+	n := max(0, rows) * max(0, cols)
+	v := &Variable{v: &affine.Variable{ID: len(m.vars), Name: name, N: n}}
 	m.vars = append(m.vars, v)
+	var index []int
+	for _, a := range with {
+		if a.free != nil {
+			if rows != cols || rows < 1 {
+				v.expression = *failed(rows, cols, m, "variable %s is %d x %d, and has an attribute of square matrices", name, rows,
+					cols)
+				return v
+			}
+			v.free, index = a.free(rows, cols)
+			v.v.N = len(v.free)
+		}
+		if a.sign != 0 {
+			v.v.Sign = a.sign
+		}
+	}
+	v.expression = *newAffine(v.v.Expr(), m)
+	switch {
+	case index != nil:
+		v.expression = *Pick(&v.expression, index).of()
+	case v.free != nil:
+		v.expression = *Diag(&v.expression).of()
+	}
+	v.expression = *v.shaped(max(0, rows), max(0, cols))
+	if rows < 0 || cols < 0 {
+		v.err = fmt.Errorf("convex: variable %s is %d x %d", name, rows, cols)
+		return v
+	}
+	for _, a := range with {
+		if a.impose != nil {
+			a.impose(m, v)
+		}
+	}
 	return v
 }
 
-// of returns the variable itself. It panics if that is nil or zero.
-func (v *Variable) of() *affine.Variable {
+// of returns the expression. It panics if the variable is nil or zero.
+func (v *Variable) of() *expression {
+	v.variable()
+	return &v.expression
+}
+
+// variable returns the variable itself. It panics if that is nil or zero.
+func (v *Variable) variable() *affine.Variable {
 	if v == nil || v.v == nil {
-		panic("convex: a Variable is nil or zero; Model.Variable makes one")
+		panic("convex: a Variable is nil or zero; Model.Vector makes one")
 	}
 	return v.v
 }
 
-// Len returns the number of entries.
-func (v *Variable) Len() int { return v.of().N }
-
 // Name returns the name given to it.
-func (v *Variable) Name() string { return v.of().Name }
-
-// Expr returns the variable as an expression.
-func (v *Variable) Expr() Affine { return Affine{e: v.of().Expr(), m: v.m, err: v.err} }
+func (v *Variable) Name() string { return v.variable().Name }
 
 // Parameter is a vector of numbers that may change between solves. It is zero
 // until [Parameter.Set].
 type Parameter struct {
-	m   *Model
-	p   *affine.Parameter
-	err error
+	expression
+	p *affine.Parameter
 }
 
 // Parameter adds a parameter of length n, zero until Set. The name appears in messages.
 func (m *Model) Parameter(name string, n int) *Parameter {
-	p := &Parameter{m: m, p: affine.NewParameter(len(m.params), name, max(0, n))}
+	p := &Parameter{p: affine.NewParameter(len(m.params), name, max(0, n))}
+	p.expression = *newAffine(p.p.Expr(), m)
 	if n < 0 {
 		p.err = fmt.Errorf("convex: parameter %s has length %d", name, n)
 	}
@@ -77,8 +160,14 @@ func (m *Model) Parameter(name string, n int) *Parameter {
 	return p
 }
 
-// of returns the parameter itself. It panics if that is nil or zero.
-func (p *Parameter) of() *affine.Parameter {
+// of returns the expression. It panics if the parameter is nil or zero.
+func (p *Parameter) of() *expression {
+	p.parameter()
+	return &p.expression
+}
+
+// parameter returns the parameter itself. It panics if that is nil or zero.
+func (p *Parameter) parameter() *affine.Parameter {
 	if p == nil || p.p == nil {
 		panic(noParameter)
 	}
@@ -87,11 +176,8 @@ func (p *Parameter) of() *affine.Parameter {
 
 const noParameter = "convex: a Parameter is nil or zero; Model.Parameter makes one"
 
-// Len returns the number of entries.
-func (p *Parameter) Len() int { return p.of().N }
-
 // Name returns the name given to it.
-func (p *Parameter) Name() string { return p.of().Name }
+func (p *Parameter) Name() string { return p.parameter().Name }
 
 // Set gives the parameter new values, which are copied. It must not run while
 // a solver of the model solves. The error says that the length is wrong, that
@@ -113,61 +199,22 @@ func (p *Parameter) Set(values []float64) error {
 }
 
 // Values returns a copy of the current values.
-func (p *Parameter) Values() []float64 { return slices.Clone(p.of().Values) }
+func (p *Parameter) Values() []float64 { return slices.Clone(p.parameter().Values) }
 
-// Expr returns the parameter as a constant expression.
-func (p *Parameter) Expr() Affine { return Affine{e: p.of().Expr(), m: p.m, err: p.err} }
+// Minimize sets the objective, a convex scalar. A later call replaces it, as does Maximize.
+func (m *Model) Minimize(f Operand) { m.objective, m.maximize = operand("Minimize", f), false }
 
-// Times returns the entrywise product p[i] a[i]; a parameter or an expression of
-// length 1 is broadcast. The expression must be free of parameters.
-func (p *Parameter) Times(a Affine) Affine {
-	n := max(a.e.N, p.of().N)
-	_, err := common("product", p.Expr(), a)
-	switch {
-	case err != nil:
-		return Affine{e: affine.Expr{N: n}, m: p.m, err: err}
-	case unlike(a.e.N, p.p.N):
-		return a.fail(n, "product of parameter %s of length %d and %v: the lengths differ", p.p.Name, p.p.N, a)
-	case !a.e.Fixed() || a.e.Weighted():
-		return a.fail(n, "product of parameter %s and %v, which has a parameter already", p.p.Name, a)
-	}
-	return Affine{e: p.p.Times(a.e), m: p.m}
-}
-
-// Dot returns the sum of p[i] a[i], a scalar. The expression must have the
-// parameter's length and be free of parameters.
-func (p *Parameter) Dot(a Affine) Affine {
-	if n := p.of().N; a.err == nil && p.err == nil && a.e.N != n {
-		return a.fail(1, "Dot of parameter %s of length %d and %v: the lengths differ", p.p.Name, n, a)
-	}
-	return p.Times(a).Sum()
-}
-
-// Minimize sets the objective, a scalar. A later call replaces it.
-func (m *Model) Minimize(f Convex) { m.objective, m.minimized = f, true }
-
-// Constrain adds constraints. One that the model has already is not added again.
-func (m *Model) Constrain(cs ...*Constraint) {
-	for _, c := range cs {
-		if !slices.Contains(m.constraints, c) {
-			m.constraints = append(m.constraints, c)
-		}
-	}
-}
-
-// Remove takes constraints out again. Programs compiled before keep them.
-func (m *Model) Remove(cs ...*Constraint) {
-	m.constraints = slices.DeleteFunc(slices.Clone(m.constraints), func(c *Constraint) bool {
-		return slices.Contains(cs,
-			c)
-	})
+// Maximize sets the objective, a concave scalar.
+func (m *Model) Maximize(f Operand) {
+	m.objective, m.maximize = operand("Maximize", f).negative(), true
 }
 
 // Program is a compiled model: the conic program with its dependence on the
 // parameters. It does not change when the model does; the parameters are shared.
 type Program struct {
-	p    *compile.Program
-	vars []*Variable
+	p        *compile.Program
+	vars     []*Variable
+	maximize bool
 }
 
 // Compile turns the model into a conic program. It reports the first error made
@@ -176,30 +223,37 @@ type Program struct {
 func (m *Model) Compile() (*Program, error) {
 	constraints := make([]*compile.Constraint, len(m.constraints))
 	for i, con := range m.constraints {
+		name := con.name
+		if name == "" {
+			name = strconv.Itoa(i)
+		}
 		switch {
-		case con == nil:
-			return nil, fmt.Errorf("convex: constraint %d is nil", i)
 		case con.err != nil:
-			return nil, fmt.Errorf("constraint %d: %w", i, con.err)
+			return nil, fmt.Errorf("constraint %s: %w", name, con.err)
 		case con.m != nil && con.m != m:
-			return nil, fmt.Errorf("convex: constraint %d on %v belongs to another model", i, con.c.F)
+			return nil, fmt.Errorf("convex: constraint %s on %v belongs to another model", name, con.c.F)
 		}
 		constraints[i] = &con.c
 	}
 	var objective *compile.Function
-	if m.minimized {
-		switch f := m.objective; {
+	if f := m.objective; f != nil {
+		switch {
 		case f.err != nil:
 			return nil, fmt.Errorf("objective: %w", f.err)
 		case f.f.N != 1:
 			return nil, fmt.Errorf("convex: the objective has length %d, expected a scalar", f.f.N)
+		case f.concave:
+			return nil, fmt.Errorf("convex: the objective, %v, is %v", f, f.Curvature())
 		case f.m != nil && f.m != m:
 			return nil, fmt.Errorf("convex: the objective, %v, belongs to another model", f)
 		}
-		objective = &m.objective.f
+		objective = &f.f
 	}
 	vars, params := make([]*affine.Variable, len(m.vars)), make([]*affine.Parameter, len(m.params))
 	for i, v := range m.vars {
+		if v.err != nil {
+			return nil, v.err
+		}
 		vars[i] = v.v
 	}
 	for i, p := range m.params {
@@ -209,7 +263,7 @@ func (m *Model) Compile() (*Program, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Program{p, slices.Clone(m.vars)}, nil
+	return &Program{p, slices.Clone(m.vars), m.maximize}, nil
 }
 
 // Solve compiles the model, and solves it by the native backend. What it found is in the status of the result; the

@@ -57,19 +57,19 @@ func shrink(a []float64, rows int, c float64) []float64 {
 
 func TestNuclearNormValues(t *testing.T) {
 	m := convex.NewModel()
-	x := m.Variable("X", 6)
+	x := m.Vector("X", 6)
 	point := convex.Point{x: {1, 1, 1, 1, 1, 1}}
 	// A matrix of ones has one singular value, the root of the number of entries.
 	for _, size := range [][2]int{{2, 3}, {3, 2}, {1, 6}, {6, 1}} {
-		require.InDelta(t, math.Sqrt(6), convex.NuclearNorm(x.Expr(), size[0], size[1]).Eval(point)[0], 1e-12)
+		require.InDelta(t, math.Sqrt(6), convex.NuclearNorm(convex.Reshape(x, size[0], size[1])).Eval(point)[0], 1e-12)
 	}
 	// Orthogonal rows: their lengths.
-	require.InDelta(t, 5+13, convex.NuclearNorm(x.Expr(), 2, 3).Eval(convex.Point{x: {3, 4, 0, 0, 0, 13}})[0], 1e-12)
-	require.Zero(t, convex.NuclearNorm(convex.Const(), 0, 4).Eval(nil)[0])
-	for want, f := range map[string]convex.Convex{
-		"is not a matrix of 2 x 2":   convex.NuclearNorm(x.Expr(), 2, 2),
-		"is not a matrix of -2 x -3": convex.NuclearNorm(x.Expr(), -2, -3),
-		"non-convex":                 convex.NuclearNorm(x.Expr(), 2, 3).Scale(-1),
+	require.InDelta(t, 5+13, convex.NuclearNorm(convex.Reshape(x, 2, 3)).Eval(convex.Point{x: {3, 4, 0, 0, 0, 13}})[0],
+		1e-12)
+	require.Zero(t, convex.NuclearNorm(convex.Reshape([]float64{}, 0, 4)).Eval(nil)[0])
+	for want, f := range map[string]convex.Expr{
+		"is not a matrix of 2 x 2":   convex.NuclearNorm(convex.Reshape(x, 2, 2)),
+		"is not a matrix of -2 x -3": convex.NuclearNorm(convex.Reshape(x, -2, -3)),
 	} {
 		require.ErrorContains(t, f.Err(), want)
 	}
@@ -84,8 +84,9 @@ func TestNuclearProximalMap(t *testing.T) {
 			a := random(rng, rows*cols)
 			for _, sets := range []bool{false, true} {
 				m := convex.NewModel()
-				x := m.Variable("X", rows*cols)
-				m.Minimize(distance(x.Expr(), a).Plus(convex.NuclearNorm(x.Expr().Scale(-2), rows, cols).Scale(.6)))
+				x := m.Vector("X", rows*cols)
+				m.Minimize(convex.Add(distance(x, a), convex.Scale(.6,
+					convex.NuclearNorm(convex.Reshape(convex.Scale(-2, x), rows, cols)))))
 				prepare := solver
 				if sets {
 					prepare = setsSolver
@@ -119,8 +120,8 @@ func newCompletion(rng *rand.Rand, rows, cols int) completion {
 }
 
 // loss is half the mean squared error of x on the known entries.
-func (c completion) loss(x convex.Affine) convex.Convex {
-	return convex.SumSquares(x.Pick(c.index).Minus(convex.Const(c.value...))).Scale(.5 / float64(len(c.index)))
+func (c completion) loss(x convex.Expr) convex.Expr {
+	return convex.Scale(.5/float64(len(c.index)), convex.SumSquares(convex.Sub(convex.Pick(x, c.index), c.value)))
 }
 
 // gradient is that of the loss at x.
@@ -144,9 +145,9 @@ func spectral(x []float64, rows int) float64 {
 func TestCompletionIsOptimal(t *testing.T) {
 	c := newCompletion(rand.New(rand.NewPCG(3, 4)), 30, 25)
 	m := convex.NewModel()
-	x, lambda := m.Variable("X", c.rows*c.cols), m.Parameter("lambda", 1)
-	norm := convex.NuclearNorm(x.Expr(), c.rows, c.cols)
-	m.Minimize(c.loss(x.Expr()).Plus(norm.Weight(lambda)))
+	x, lambda := m.Vector("X", c.rows*c.cols), m.Parameter("lambda", 1)
+	norm := convex.NuclearNorm(convex.Reshape(x, c.rows, c.cols))
+	m.Minimize(convex.Add(c.loss(x), convex.Scale(lambda, norm)))
 	s := setsSolver(t, m, convex.SolverOptions{})
 	for _, l := range []float64{.05, .02, .01, .03, 1} {
 		require.NoError(t, lambda.Set([]float64{l}))
@@ -156,7 +157,7 @@ func TestCompletionIsOptimal(t *testing.T) {
 		g := c.gradient(value)
 		require.LessOrEqual(t, spectral(g, c.rows), l+1e-6)
 		require.InDelta(t, -l*norm.Eval(r.Point())[0], floats.Dot(g, value), 1e-6)
-		require.InDelta(t, r.Objective, c.loss(x.Expr()).Eval(r.Point())[0]+l*norm.Eval(r.Point())[0], 1e-6)
+		require.InDelta(t, r.Objective, c.loss(x).Eval(r.Point())[0]+l*norm.Eval(r.Point())[0], 1e-6)
 		require.InDelta(t, norm.Eval(r.Point())[0], r.Sensitivity(lambda)[0], 1e-3) // d/d lambda = |X|_*
 		require.LessOrEqual(t, r.Active, 25)
 	}
@@ -168,10 +169,10 @@ func TestCompletionIsOptimal(t *testing.T) {
 func TestSmallMatricesAreSolvedDirectly(t *testing.T) {
 	c := newCompletion(rand.New(rand.NewPCG(3, 5)), 20, 15)
 	m := convex.NewModel()
-	x, h := m.Variable("X", c.rows*c.cols), m.Parameter("h", 1)
-	m.Minimize(c.loss(x.Expr()))
-	norm := convex.LessEqual(convex.NuclearNorm(x.Expr(), c.rows, c.cols), h.Expr())
-	m.Constrain(norm)
+	x, h := m.Vector("X", c.rows*c.cols), m.Parameter("h", 1)
+	m.Minimize(c.loss(x))
+	norm := m.Le("", convex.NuclearNorm(convex.Reshape(x, c.rows, c.cols)), h)
+
 	direct, sets := solver(t, m, convex.SolverOptions{WorkingSets: true}), setsSolver(t, m, convex.SolverOptions{})
 	for _, radius := range []float64{5, 6, 20, 60, 200} { // the last one interpolates
 		require.NoError(t, h.Set([]float64{radius}))
@@ -196,8 +197,8 @@ func TestMatrixSetsEqualFull(t *testing.T) {
 	val := newCompletion(rng, 9, 8)
 	features := mat.NewDense(9, 2, random(rng, 18))
 	m := convex.NewModel()
-	theta, x := m.Variable("theta", 2), m.Variable("X", 72)
-	h, s := m.Variable("h", 2), m.Variable("s", 1)
+	theta, x := m.Vector("theta", 2), m.Vector("X", 72)
+	h, s := m.Vector("h", 2), m.Vector("s", 1)
 	xk, hk, gamma, alpha := m.Parameter("X_k", 72), m.Parameter("h_k", 2), m.Parameter("gamma", 2), m.Parameter("alpha", 1)
 	rows := func(c completion) *mat.Dense {
 		f := mat.NewDense(len(c.index), 2, nil)
@@ -206,20 +207,19 @@ func TestMatrixSetsEqualFull(t *testing.T) {
 		}
 		return f
 	}
-	loss := func(c completion) convex.Convex {
-		r := x.Expr().Pick(c.index).Plus(theta.Expr().MulMat(rows(c))).Minus(convex.Const(c.value...))
-		return convex.SumSquares(r).Scale(.5 / float64(len(c.index)))
+	loss := func(c completion) convex.Expr {
+		r := convex.Sub(convex.Add(convex.Pick(x, c.index), convex.Mul(rows(c), theta)), c.value)
+		return convex.Scale(.5/float64(len(c.index)), convex.SumSquares(r))
 	}
-	m.Minimize(loss(val).Plus(convex.SumSquares(x.Expr().Minus(xk.Expr())).Scale(.01)).Plus(
-		convex.SumSquares(theta.Expr()).Scale(.01)).
-		Plus(convex.SumSquares(h.Expr().Minus(hk.Expr())).Scale(.01)).PlusAffine(alpha.Dot(s.Expr())))
+	m.Minimize(convex.Add(loss(val), convex.Scale(.01, convex.SumSquares(convex.Sub(x, xk))),
+		convex.Scale(.01, convex.SumSquares(theta)), convex.Scale(.01,
+			convex.SumSquares(convex.Sub(h, hk))), convex.Dot(alpha, s)))
 	constraints := []*convex.Constraint{
-		convex.LessEqual(loss(c).PlusAffine(gamma.Dot(h.Expr())), s.Expr().Plus(convex.Const(.8))),
-		convex.LessEqual(convex.NuclearNorm(x.Expr(), 9, 8), h.Expr().At(0).Plus(s.Expr())),
-		convex.LessEqual(convex.Norm2(theta.Expr()), h.Expr().At(1).Plus(s.Expr())),
-		convex.GreaterEqual(s.Expr(), convex.Const(0)),
+		m.Le("", convex.Add(loss(c), convex.Dot(gamma, h)), convex.Add(s, .8)),
+		m.Le("", convex.NuclearNorm(convex.Reshape(x, 9, 8)), convex.Add(convex.At(h, 0), s)),
+		m.Le("", convex.Norm2(theta), convex.Add(convex.At(h, 1), s)),
+		m.Ge("", s, 0),
 	}
-	m.Constrain(constraints...)
 	options := backends.Options{Eps: 1e-9}
 	full := solver(t, m, convex.SolverOptions{Options: options})
 	sets := setsSolver(t, m, convex.SolverOptions{Options: options})
@@ -250,19 +250,18 @@ func TestMatrixElsewhere(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	c := newCompletion(rng, 8, 8)
 	m := convex.NewModel()
-	x, w := m.Variable("X", 64), m.Parameter("w", 64)
+	x, w := m.Vector("X", 64), m.Parameter("w", 64)
 	set(w, func(j int) float64 { return float64(j%5) / 50 })
 	diagonal := make([]int, 8)
 	for i := range diagonal {
 		diagonal[i] = 9 * i
 	}
-	m.Minimize(c.loss(x.Expr()).Plus(convex.NuclearNorm(x.Expr(), 8, 8).Scale(.05)).PlusAffine(w.Dot(x.Expr())).
-		Plus(convex.Max(convex.Abs(x.Expr().Slice(0, 8))).Scale(.1)))
-	trace := convex.Equal(x.Expr().Pick(diagonal).Sum(), convex.Const(1))
-	signs := convex.GreaterEqual(x.Expr().MulMat(mat.NewDense(3, 64, random(rng, 192))), convex.Const(-.5))
-	second := convex.LessEqual(convex.NuclearNorm(x.Expr().Minus(convex.Const(random(rng, 64)...)), 8, 8),
-		convex.Const(16))
-	m.Constrain(trace, signs, second)
+	m.Minimize(convex.Add(c.loss(x), convex.Scale(.05, convex.NuclearNorm(convex.Reshape(x, 8, 8))), convex.Dot(w, x),
+		convex.Scale(.1, convex.Max(convex.Abs(convex.Slice(x, 0, 8))))))
+	trace := m.Eq("", convex.Sum(convex.Pick(x, diagonal)), 1)
+	signs := m.Ge("", convex.Mul(mat.NewDense(3, 64, random(rng, 192)), x), -.5)
+	second := m.Le("", convex.NuclearNorm(convex.Reshape(convex.Sub(x, random(rng, 64)), 8, 8)), 16)
+
 	full := solve(t, solver(t, m, convex.SolverOptions{}))
 	s := setsSolver(t, m, convex.SolverOptions{})
 	got := solve(t, s)
@@ -287,11 +286,11 @@ func TestMatrixElsewhere(t *testing.T) {
 // A matrix of norm at most 1 has no entry above 1, and the certificate that says so holds for all of it.
 func TestInfeasibleMatrix(t *testing.T) {
 	m := convex.NewModel()
-	x, least := m.Variable("X", 30*20), m.Parameter("least", 1)
-	norm := convex.LessEqual(convex.NuclearNorm(x.Expr(), 30, 20), convex.Const(1))
-	entry := convex.GreaterEqual(x.Expr().At(77), least.Expr())
-	m.Constrain(norm, entry)
-	m.Minimize(convex.SumSquares(x.Expr()))
+	x, least := m.Vector("X", 30*20), m.Parameter("least", 1)
+	norm := m.Le("", convex.NuclearNorm(convex.Reshape(x, 30, 20)), 1)
+	entry := m.Ge("", convex.At(x, 77), least)
+
+	m.Minimize(convex.SumSquares(x))
 	s := setsSolver(t, m, convex.SolverOptions{})
 	require.NoError(t, least.Set([]float64{2}))
 	r := must.Of(s.Solve(context.Background()))(t)
@@ -310,10 +309,10 @@ func TestInfeasibleMatrix(t *testing.T) {
 func TestMatrixSetsAreReused(t *testing.T) {
 	c := newCompletion(rand.New(rand.NewPCG(9, 10)), 40, 40)
 	m := convex.NewModel()
-	x, h := m.Variable("X", 1600), m.Parameter("h", 1)
-	m.Minimize(c.loss(x.Expr()))
-	norm := convex.LessEqual(convex.NuclearNorm(x.Expr(), 40, 40), h.Expr())
-	m.Constrain(norm)
+	x, h := m.Vector("X", 1600), m.Parameter("h", 1)
+	m.Minimize(c.loss(x))
+	norm := m.Le("", convex.NuclearNorm(convex.Reshape(x, 40, 40)), h)
+
 	s := setsSolver(t, m, convex.SolverOptions{})
 	require.NoError(t, h.Set([]float64{50}))
 	first := solve(t, s)
@@ -331,13 +330,13 @@ func TestTwoMatrices(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 12))
 	a, b := random(rng, 42), random(rng, 30)
 	m := convex.NewModel()
-	x, y := m.Variable("X", 42), m.Variable("Y", 30)
-	norm := convex.NuclearNorm(x.Expr(), 6, 7)
-	bound := convex.LessEqual(norm, convex.Const(6))
-	m.Constrain(bound)
-	m.Minimize(distance(x.Expr(), a).Plus(distance(y.Expr(), b)).Plus(norm.Scale(.5)).Plus(convex.NuclearNorm(y.Expr(), 5,
-		6).Scale(.8)).
-		PlusAffine(x.Expr().At(0).Plus(y.Expr().At(0)).Scale(.1)))
+	x, y := m.Vector("X", 42), m.Vector("Y", 30)
+	norm := convex.NuclearNorm(convex.Reshape(x, 6, 7))
+	bound := m.Le("", norm, 6)
+
+	m.Minimize(convex.Add(distance(x, a), distance(y, b), convex.Scale(.5, norm),
+		convex.Scale(.8, convex.NuclearNorm(convex.Reshape(y, 5, 6))), convex.Scale(.1,
+			convex.Add(convex.At(x, 0), convex.At(y, 0)))))
 	a[0], b[0] = a[0]-.1, b[0]-.1 // what the linear part does
 	s := setsSolver(t, m, convex.SolverOptions{Options: backends.Options{Eps: 1e-9}})
 	r := solve(t, s)

@@ -27,22 +27,24 @@ func TestNarrowBox(t *testing.T) {
 		h[j] = 1e-6
 	}
 	for name, box := range map[string]func(m *Model, x *Variable, h *Parameter){
-		"abs": func(m *Model, x *Variable, h *Parameter) { m.Constrain(LessEqual(Abs(x.Expr()), h.Expr())) },
+		"abs": func(m *Model, x *Variable, h *Parameter) { m.Le("", Abs(x), h) },
 		"linear": func(m *Model, x *Variable, h *Parameter) {
-			m.Constrain(LessEqual(Linear(x.Expr()), h.Expr()), GreaterEqual(x.Expr(), h.Expr().Neg()))
+			m.Le("", x, h)
+			m.Ge("", x, Neg(h))
 		},
 		"rows": func(m *Model, x *Variable, h *Parameter) {
 			turned := mat.NewDense(n, n, nil) // a matrix that is the identity
 			for j := range n {
 				turned.Set(j, j, 1)
 			}
-			a := x.Expr().MulMat(turned)
-			m.Constrain(LessEqual(Linear(a), h.Expr()), LessEqual(Linear(a.Neg()), h.Expr()))
+			a := Mul(turned, x)
+			m.Le("", a, h)
+			m.Le("", Neg(a), h)
 		},
 	} {
 		m := NewModel()
-		x, p := m.Variable("x", n), m.Parameter("h", n)
-		m.Minimize(Linear(x.Expr().Dot(c)).Plus(Pos(x.Expr().Sum()).Scale(1e-9)))
+		x, p := m.Vector("x", n), m.Parameter("h", n)
+		m.Minimize(Add(Dot(c, x), Scale(1e-9, Pos(Sum(x)))))
 		box(m, x, p)
 		prog := must.Of(m.Compile())(t)
 		require.NotEmpty(t, prog.p.Boxes, name)
@@ -66,10 +68,11 @@ func TestNarrowBox(t *testing.T) {
 // Two sides that move apart from each other are no box.
 func TestNoBox(t *testing.T) {
 	m := NewModel()
-	x, u := m.Variable("x", 3), m.Variable("u", 3)
-	m.Minimize(Linear(u.Expr().Sum()))
-	m.Constrain(LessEqual(Abs(x.Expr()), u.Expr()), GreaterEqual(x.Expr(), Const(1)),
-		LessEqual(Linear(x.Expr().Slice(0, 2)), Const(2)))
+	x, u := m.Vector("x", 3), m.Vector("u", 3)
+	m.Minimize(Sum(u))
+	m.Le("", Abs(x), u)
+	m.Ge("", x, 1)
+	m.Le("", Slice(x, 0, 2), 2)
 	prog := must.Of(m.Compile())(t)
 	require.Empty(t, prog.p.Boxes)
 }

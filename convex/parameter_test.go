@@ -19,7 +19,7 @@ import (
 // parametric is a model with a parameter in every place that takes one.
 type parametric struct {
 	m         *convex.Model
-	objective convex.Convex
+	objective convex.Expr
 	x         *convex.Variable
 	params    []*convex.Parameter
 }
@@ -27,7 +27,7 @@ type parametric struct {
 func newParametric(rng *rand.Rand) parametric {
 	const n = 4
 	m := convex.NewModel()
-	x := m.Variable("x", n)
+	x := m.Vector("x", n)
 	param := func(name string, n int, base float64) *convex.Parameter {
 		p := m.Parameter(name, n)
 		set(p, func(int) float64 { return base + .2*rng.NormFloat64() })
@@ -37,23 +37,20 @@ func newParametric(rng *rand.Rand) parametric {
 	side, row, scale := param("side", n, 1), param("row", n, 1), param("scale", 1, 1.5)
 	matrix := mat.NewDense(6, n, random(rng, 6*n))
 	target, rows := param("target", 6, 1), param("rows", 6, 1)
-	objective := convex.SumSquares(x.Expr().Minus(center.Expr())).Weight(weight).Scale(.5).
-		Plus(convex.SumSquares(x.Expr().MulMat(matrix).Minus(target.Expr())).Scale(.1)).
-		Plus(convex.SumSquares(x.Expr().MulMat(matrix).Plus(convex.Const(1))).Weight(weight).Scale(.01)).
-		Plus(convex.Norm2(x.Expr().Minus(convex.Const(1, 2, 3, 4))).Weight(weight)).
-		Plus(convex.Norm1(x.Expr().Plus(center.Expr().MulMat(matrix.Slice(0, n, 0, n)))).Scale(.3)).
-		PlusAffine(cost.Dot(x.Expr())).PlusAffine(rows.Dot(x.Expr().MulMat(matrix)).Scale(.1)).
-		PlusAffine(side.Expr().Sum().Plus(convex.Const(7))).
-		Plus(convex.Linear(x.Expr().At(1).Plus(convex.Const(2))).Weight(weight))
+	objective := convex.Add(convex.Scale(.5, convex.Scale(weight, convex.SumSquares(convex.Sub(x, center)))),
+		convex.Scale(.1, convex.SumSquares(convex.Sub(convex.Mul(matrix, x), target))),
+		convex.Scale(.01, convex.Scale(weight, convex.SumSquares(convex.Add(convex.Mul(matrix, x), 1)))),
+		convex.Scale(weight, convex.Norm2(convex.Sub(x, []float64{1, 2, 3, 4}))),
+		convex.Scale(.3, convex.Norm1(convex.Add(x, convex.Mul(matrix.Slice(0, n, 0, n), center)))), convex.Dot(cost, x),
+		convex.Scale(.1, convex.Dot(rows, convex.Mul(matrix, x))), convex.Add(convex.Sum(side), 7),
+		convex.Scale(weight, convex.Add(convex.At(x, 1), 2)))
 	m.Minimize(objective)
-	m.Constrain(
-		convex.LessEqual(convex.SumSquares(x.Expr().MulMat(matrix).Minus(target.Expr())).Scale(.2),
-			side.Expr().At(0).Plus(row.Dot(x.Expr())).Plus(convex.Const(2))),
-		convex.LessEqual(convex.Linear(row.Dot(x.Expr().Plus(convex.Const(1, 0, 0, 0)))), convex.Const(.2)),
-		convex.LessEqual(convex.Norm2(scale.Times(x.Expr())), side.Expr().At(1)),
-		convex.LessEqual(convex.Abs(x.Expr()), side.Expr().Scale(.8)),
-		convex.Equal(rows.Dot(x.Expr().MulMat(matrix)), scale.Expr().Scale(.1)),
-	)
+	m.Le("", convex.Scale(.2, convex.SumSquares(convex.Sub(convex.Mul(matrix, x), target))),
+		convex.Add(convex.At(side, 0), convex.Dot(row, x), 2))
+	m.Le("", convex.Dot(row, convex.Add(x, []float64{1, 0, 0, 0})), .2)
+	m.Le("", convex.Norm2(convex.Scale(scale, x)), convex.At(side, 1))
+	m.Le("", convex.Abs(x), convex.Scale(.8, side))
+	m.Eq("", convex.Dot(rows, convex.Mul(matrix, x)), convex.Scale(.1, scale))
 	return parametric{m, objective, x, []*convex.Parameter{center, cost, weight, side, row, scale, target, rows}}
 }
 
@@ -291,13 +288,11 @@ type updated struct {
 func newUpdated(rows, cols int) updated {
 	rng := rand.New(rand.NewPCG(5, 1))
 	u := updated{m: convex.NewModel()}
-	u.x, u.alpha = u.m.Variable("x", cols), u.m.Parameter("alpha", 1)
-	centre := u.x.Expr().Minus(convex.Const(random(rng, cols)...))
-	u.m.Minimize(convex.SumSquares(centre).Weight(u.alpha))
-	u.m.Constrain(
-		convex.LessEqual(convex.Linear(u.x.Expr().MulMat(mat.NewDense(rows, cols, random(rng, rows*cols)))),
-			convex.Const(slices.Repeat([]float64{1}, rows)...)),
-		convex.LessEqual(convex.Linear(u.alpha.Times(u.x.Expr().At(0))), u.alpha.Expr().Minus(convex.Const(0.5))))
+	u.x, u.alpha = u.m.Vector("x", cols), u.m.Parameter("alpha", 1)
+	centre := convex.Sub(u.x, random(rng, cols))
+	u.m.Minimize(convex.Scale(u.alpha, convex.SumSquares(centre)))
+	u.m.Le("", convex.Mul(mat.NewDense(rows, cols, random(rng, rows*cols)), u.x), slices.Repeat([]float64{1}, rows))
+	u.m.Le("", convex.Scale(u.alpha, convex.At(u.x, 0)), convex.Sub(u.alpha, 0.5))
 	return u
 }
 

@@ -2,6 +2,9 @@ package convex
 
 import (
 	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/convex/internal/affine"
@@ -32,17 +35,22 @@ type Result struct {
 	// Message is what the backend has to say beyond the status; often empty.
 	Message string
 
-	out  *solve.Outcome
-	vars []*Variable
+	out      *solve.Outcome
+	vars     []*Variable
+	maximize bool
 }
 
-func newResult(engine string, r *solve.Outcome, vars []*Variable) *Result {
-	return &Result{
+func newResult(engine string, r *solve.Outcome, p *Program) *Result {
+	out := &Result{
 		Status: r.Status, Engine: engine, Objective: r.Objective, DualObjective: r.DualObjective, Residuals: r.Residuals,
 		Distance: r.Distance, Radius: r.Radius, Iterations: r.Iterations, Rounds: r.Rounds, Active: r.Active,
 		Message: r.Message,
-		out:     r, vars: vars,
+		out:     r, vars: p.vars, maximize: p.maximize,
 	}
+	if p.maximize {
+		out.Objective, out.DualObjective = -r.Objective, -r.DualObjective
+	}
+	return out
 }
 
 // of returns the outcome. It panics if the result is nil or zero.
@@ -54,18 +62,23 @@ func (r *Result) of() *solve.Outcome {
 }
 
 // own panics unless the variable was in the model when it was compiled.
-func (r *Result) own(v *Variable) *affine.Variable {
-	x := v.of()
+func (r *Result) own(x *affine.Variable) *affine.Variable {
 	if p := r.of().Assembled.Program; x.ID >= p.Users || p.Vars[x.ID] != x {
 		panic(fmt.Sprintf("convex: variable %s is not in the program solved", x.Name))
 	}
 	return x
 }
 
-// Value returns the value of a variable, or nil when the solve ended without
-// a point. After DualInfeasible it is a direction along which the objective
-// falls without bound. It panics if the variable was not in the model when that was compiled.
-func (r *Result) Value(v *Variable) []float64 { return r.out.Value(r.own(v)) }
+// Value returns the values of an expression, a variable for example, with the parameters' current values, or nil when
+// the solve ended without a point. After DualInfeasible those of a variable are a direction along which the objective
+// falls without bound. It panics if a variable was not in the model when that was compiled.
+func (r *Result) Value(a Expr) []float64 {
+	e := operand("Value", a)
+	if r.of().X == nil || e.err != nil {
+		return nil
+	}
+	return e.at(func(x *affine.Variable) []float64 { return r.out.Value(r.own(x)) })
+}
 
 // Point returns the values of all variables, or nil when there is no point.
 func (r *Result) Point() Point {
@@ -80,9 +93,9 @@ func (r *Result) Point() Point {
 }
 
 // Dual returns the multipliers of a constraint, one for each of its entries, or
-// nil when the solve ended without them. Those of LessEqual and GreaterEqual are
+// nil when the solve ended without them. Those of Le and Ge are
 // not negative. The derivative of the optimal value in the right side is -Dual
-// for LessEqual and Equal, and +Dual for GreaterEqual. After PrimalInfeasible
+// for Le and Eq, and +Dual for Ge; of a maximum it is the negative of that. After PrimalInfeasible
 // they are the weights with which the constraints contradict each other. It panics if the constraint was not in the
 // model when that was compiled.
 func (r *Result) Dual(c *Constraint) []float64 {
@@ -93,7 +106,18 @@ func (r *Result) Dual(c *Constraint) []float64 {
 	if _, ok := out.Assembled.Program.Refs[&c.c]; !ok {
 		panic("convex: Dual of a constraint that is not in the program solved")
 	}
-	return r.out.Dual(&c.c)
+	z := r.out.Dual(&c.c)
+	if c.n == 0 || z == nil {
+		return z
+	}
+	_, index := lowerTriangle(c.n, c.n)
+	full := make([]float64, len(index))
+	for k, i := range index {
+		if full[k] = z[i]; k%(c.n+1) != 0 {
+			full[k] /= math.Sqrt2
+		}
+	}
+	return full
 }
 
 // Sensitivity returns the derivative of the optimal value in a parameter,
@@ -104,17 +128,21 @@ func (r *Result) Dual(c *Constraint) []float64 {
 // is convex in the parameter. It is nil when the solve ended without a point. It panics if the parameter was not in
 // the model when that was compiled.
 func (r *Result) Sensitivity(p *Parameter) []float64 {
-	x := p.of()
+	x := p.parameter()
 	if prog := r.of().Assembled.Program; x.ID >= len(prog.Params) || prog.Params[x.ID] != x {
 		panic(fmt.Sprintf("convex: parameter %s is not in the program solved", x.Name))
 	}
-	return r.out.Sensitivity(x)
+	out := r.out.Sensitivity(x)
+	if r.maximize {
+		floats.Scale(-1, out)
+	}
+	return out
 }
 
 // DualResidual returns Px + q + A'z in the entries of a variable, the residual
 // of stationarity; outside a working set it is what the best choice of the
 // multipliers there leaves. It is nil when the solve ended without a point, and panics as Value does.
-func (r *Result) DualResidual(v *Variable) []float64 { return r.out.DualResidual(r.own(v)) }
+func (r *Result) DualResidual(v *Variable) []float64 { return r.out.DualResidual(r.own(v.variable())) }
 
 // Conic returns the primal-dual point of the full conic program, in the rows and
 // columns of [Program.Problem], for a check that does not rely on this package.

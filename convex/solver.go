@@ -20,7 +20,7 @@ type SolverOptions struct {
 	// completed from a working set, and TimeLimit holds for all rounds together.
 	Options backends.Options
 	// WorkingSets solves a small program in the place of the full one where the
-	// solution is sparse: entries of a variable v to which Norm1(v.Expr()) is
+	// solution is sparse: entries of a variable v to which Norm1(v) is
 	// applied are fixed at zero outside a working set, which grows until the
 	// multipliers prove that all entries outside are zero at the optimum of the
 	// full program. Nuclear norms of large matrices have working sets of singular
@@ -53,7 +53,7 @@ func (s *Stats) Add(o Stats) {
 // Solver solves a program at the parameters' current values, again and again.
 // It is for one goroutine at a time.
 type Solver struct {
-	vars    []*Variable
+	program Program // with the model's variables
 	session *solve.Session
 	closed  bool
 
@@ -76,7 +76,7 @@ func (p *Program) solver(o SolverOptions, direct bool) (*Solver, error) {
 	if err := o.Options.Validate(); err != nil {
 		return nil, err
 	}
-	s := &Solver{vars: p.vars, session: solve.New(p.p, o.Backend, o.Options)}
+	s := &Solver{program: *p, session: solve.New(p.p, o.Backend, o.Options)}
 	s.connect(o, direct)
 	return s, nil
 }
@@ -99,7 +99,11 @@ func (s *Solver) of() *solve.Session {
 }
 
 // Program returns the program that the solver solves.
-func (s *Solver) Program() *Program { return &Program{s.of().Program, s.vars} }
+func (s *Solver) Program() *Program {
+	p := s.program
+	p.p = s.of().Program
+	return &p
+}
 
 // Stats returns the sums since the solver was made.
 func (s *Solver) Stats() Stats { return Stats(s.of().Stats) }
@@ -187,9 +191,9 @@ func (s *Solver) ask(ctx context.Context) (*Result, error) {
 		}
 		r.Rounds, r.Iterations = st.Rounds-before.Rounds, st.Iterations-before.Iterations
 		s.log(ctx, "solved", "engine", engine, "status", r.Status, "rounds", r.Rounds, "iterations", r.Iterations)
-		return newResult(engine, r, s.vars), nil
+		return newResult(engine, r, &s.program), nil
 	}
-	return newResult("", solve.Stopped(s.session.Program), s.vars), nil
+	return newResult("", solve.Stopped(s.session.Program), &s.program), nil
 }
 
 // log writes a record at level debug.

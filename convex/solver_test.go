@@ -20,9 +20,9 @@ func TestEngine(t *testing.T) {
 	lasso := newElasticNet(rand.New(rand.NewPCG(1, 1)), 30, 80).m
 	matrix := func(rows, cols int) *convex.Model {
 		m := convex.NewModel()
-		x := m.Variable("X", rows*cols)
-		m.Minimize(convex.SumSquares(x.Expr().Slice(0, 2).Minus(convex.Const(1, 2))).Plus(convex.NuclearNorm(x.Expr(), rows,
-			cols)))
+		x := m.Vector("X", rows*cols)
+		m.Minimize(convex.Add(convex.SumSquares(convex.Sub(convex.Slice(x, 0, 2), []float64{1, 2})),
+			convex.NuclearNorm(convex.Reshape(x, rows, cols))))
 		return m
 	}
 	for name, c := range map[string]struct {
@@ -80,8 +80,8 @@ func TestStops(t *testing.T) {
 		"columns": func(o backends.Options) (*convex.Solver, *convex.Variable) { return lasso(t, x, y, o, true) },
 		"matrix": func(o backends.Options) (*convex.Solver, *convex.Variable) {
 			m := convex.NewModel()
-			b := m.Variable("X", 400)
-			m.Minimize(c.loss(b.Expr()).Plus(convex.NuclearNorm(b.Expr(), 20, 20).Scale(.01)))
+			b := m.Vector("X", 400)
+			m.Minimize(convex.Add(c.loss(b), convex.Scale(.01, convex.NuclearNorm(convex.Reshape(b, 20, 20)))))
 			return setsSolver(t, m, convex.SolverOptions{Options: o}), b
 		},
 	} {
@@ -114,7 +114,7 @@ func TestStops(t *testing.T) {
 
 func lasso(t *testing.T, x *mat.Dense, y []float64, o backends.Options, sets bool) (*convex.Solver, *convex.Variable) {
 	m := convex.NewModel()
-	b := m.Variable("b", 50)
-	m.Minimize(convex.SumSquares(b.Expr().MulMat(x).Minus(convex.Const(y...))).Plus(convex.Norm1(b.Expr())))
+	b := m.Vector("b", 50)
+	m.Minimize(convex.Add(convex.SumSquares(convex.Sub(convex.Mul(x, b), y)), convex.Norm1(b)))
 	return solver(t, m, convex.SolverOptions{WorkingSets: sets, Options: o}), b
 }

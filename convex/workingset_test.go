@@ -28,11 +28,10 @@ type elasticNet struct {
 func newElasticNet(rng *rand.Rand, n, p int) elasticNet {
 	x, y := regression(rng, n, p, min(15, p))
 	m := convex.NewModel()
-	e := elasticNet{m: m, b: m.Variable("b", p), h: m.Parameter("h", 2)}
-	m.Minimize(convex.SumSquares(e.b.Expr().MulMat(x).Minus(convex.Const(y...))).Scale(1 / float64(2*n)))
-	e.norm1 = convex.LessEqual(convex.Norm1(e.b.Expr()), e.h.Expr().At(0))
-	e.norm2 = convex.LessEqual(convex.SumSquares(e.b.Expr()).Scale(.5), e.h.Expr().At(1))
-	m.Constrain(e.norm1, e.norm2)
+	e := elasticNet{m: m, b: m.Vector("b", p), h: m.Parameter("h", 2)}
+	m.Minimize(convex.Scale(1/float64(2*n), convex.SumSquares(convex.Sub(convex.Mul(x, e.b), y))))
+	e.norm1 = m.Le("", convex.Norm1(e.b), convex.At(e.h, 0))
+	e.norm2 = m.Le("", convex.Scale(.5, convex.SumSquares(e.b)), convex.At(e.h, 1))
 	return e
 }
 
@@ -62,54 +61,51 @@ func sparseModels(rng *rand.Rand) map[string]sparseModel {
 	const n, p = 40, 200
 	x, y := regression(rng, n, p, 5)
 	val, yv := regression(rng, 30, p, 5)
-	loss := func(m *convex.Model, b convex.Affine) convex.Convex {
-		return convex.SumSquares(b.MulMat(x).Minus(convex.Const(y...))).Scale(1 / float64(2*n))
+	loss := func(m *convex.Model, b convex.Expr) convex.Expr {
+		return convex.Scale(1/float64(2*n), convex.SumSquares(convex.Sub(convex.Mul(x, b), y)))
 	}
 	radii := [][]float64{{3, 2}, {2.9, 2}, {1, .2}, {4, .3}}
 
 	e := sparseModel{m: convex.NewModel(), sets: radii}
-	b, h := e.m.Variable("b", p), e.m.Parameter("h", 2)
-	e.m.Minimize(loss(e.m, b.Expr()))
+	b, h := e.m.Vector("b", p), e.m.Parameter("h", 2)
+	e.m.Minimize(loss(e.m, b))
 	e.v, e.p = []*convex.Variable{b}, []*convex.Parameter{h}
-	e.c = []*convex.Constraint{convex.LessEqual(convex.Norm1(b.Expr()), h.Expr().At(0)),
-		convex.LessEqual(convex.SumSquares(b.Expr()).Scale(.5), h.Expr().At(1))}
-	e.m.Constrain(e.c...)
+	e.c = []*convex.Constraint{e.m.Le("", convex.Norm1(b), convex.At(h, 0)),
+		e.m.Le("", convex.Scale(.5, convex.SumSquares(b)), convex.At(h, 1))}
 	out["elastic net, lower level"] = e
 
 	// The subproblem of VF-iDCA on the same data.
 	e = sparseModel{m: convex.NewModel(), sets: [][]float64{{3, 1}, {2.9, 1}, {1, .2}}}
-	b, r, s := e.m.Variable("b", p), e.m.Variable("r", 2), e.m.Variable("s", 1)
+	b, r, s := e.m.Vector("b", p), e.m.Vector("r", 2), e.m.Vector("s", 1)
 	gamma, bk, rk, alpha := e.m.Parameter("gamma", 2), e.m.Parameter("b_k", p), e.m.Parameter("r_k", 2),
 		e.m.Parameter("alpha", 1)
 	set(bk, func(j int) float64 { return math.Max(0, float64(5-j)) / 4 })
 	set(rk, func(j int) float64 { return 3 - float64(j) })
 	set(alpha, func(int) float64 { return 5 })
-	e.m.Minimize(convex.SumSquares(b.Expr().MulMat(val).Minus(convex.Const(yv...))).Scale(1. / 60).
-		Plus(convex.SumSquares(b.Expr().Minus(bk.Expr())).Scale(.05)).
-		Plus(convex.SumSquares(r.Expr().Minus(rk.Expr())).Scale(.05)).
-		PlusAffine(alpha.Dot(s.Expr())))
+	e.m.Minimize(convex.Add(convex.Scale(1./60, convex.SumSquares(convex.Sub(convex.Mul(val, b), yv))),
+		convex.Scale(.05, convex.SumSquares(convex.Sub(b, bk))), convex.Scale(.05,
+			convex.SumSquares(convex.Sub(r, rk))), convex.Dot(alpha, s)))
 	e.c = []*convex.Constraint{
-		convex.LessEqual(loss(e.m, b.Expr()).PlusAffine(gamma.Dot(r.Expr())), s.Expr().Plus(convex.Const(2))),
-		convex.LessEqual(convex.Norm1(b.Expr()), r.Expr().At(0).Plus(s.Expr())),
-		convex.LessEqual(convex.SumSquares(b.Expr()).Scale(.5), r.Expr().At(1).Plus(s.Expr())),
-		convex.GreaterEqual(s.Expr(), convex.Const(0)), convex.GreaterEqual(r.Expr(), convex.Const(0)),
+		e.m.Le("", convex.Add(loss(e.m, b), convex.Dot(gamma, r)), convex.Add(s, 2)),
+		e.m.Le("", convex.Norm1(b), convex.Add(convex.At(r, 0), s)),
+		e.m.Le("", convex.Scale(.5, convex.SumSquares(b)), convex.Add(convex.At(r, 1), s)),
+		e.m.Ge("", s, 0), e.m.Ge("", r, 0),
 	}
-	e.m.Constrain(e.c...)
 	e.v, e.p = []*convex.Variable{b, r, s}, []*convex.Parameter{gamma, bk, rk, alpha}
 	out["elastic net, subproblem"] = e
 
 	// A lasso with a weight that changes, and an intercept.
 	e = sparseModel{m: convex.NewModel(), sets: [][]float64{{.3}, {.25}, {1}, {.05}}}
-	b, c := e.m.Variable("b", p), e.m.Variable("c", 1)
+	b, c := e.m.Vector("b", p), e.m.Vector("c", 1)
 	lambda := e.m.Parameter("lambda", 1)
-	e.m.Minimize(loss(e.m, b.Expr()).Plus(convex.Norm1(b.Expr().Scale(-2)).Weight(lambda)).Plus(
-		convex.SumSquares(b.Expr().MulMat(val).Plus(c.Expr()).Minus(convex.Const(yv...))).Scale(.01)))
+	e.m.Minimize(convex.Add(loss(e.m, b), convex.Scale(lambda, convex.Norm1(convex.Scale(-2, b))),
+		convex.Scale(.01, convex.SumSquares(convex.Sub(convex.Add(convex.Mul(val, b), c), yv)))))
 	e.v, e.p = []*convex.Variable{b, c}, []*convex.Parameter{lambda}
 	out["lasso"] = e
 
 	// A weight for each entry, one too large for some.
 	e = sparseModel{m: convex.NewModel()}
-	b, lambda = e.m.Variable("b", p), e.m.Parameter("lambda", p)
+	b, lambda = e.m.Vector("b", p), e.m.Parameter("lambda", p)
 	for range 2 {
 		weights := make([]float64, p)
 		for j := range weights {
@@ -118,13 +114,13 @@ func sparseModels(rng *rand.Rand) map[string]sparseModel {
 		weights[1] = 1e3
 		e.sets = append(e.sets, weights)
 	}
-	e.m.Minimize(loss(e.m, b.Expr()).Plus(convex.Abs(b.Expr()).WeightedSum(lambda)))
+	e.m.Minimize(convex.Add(loss(e.m, b), convex.Dot(lambda, convex.Abs(b))))
 	e.v, e.p = []*convex.Variable{b}, []*convex.Parameter{lambda}
 	out["weighted lasso"] = e
 
 	// Sparse group lasso: whole groups vanish.
 	e = sparseModel{m: convex.NewModel(), sets: [][]float64{{.1}, {.2}, {.15}}}
-	b, lambda = e.m.Variable("b", p), e.m.Parameter("lambda", 1)
+	b, lambda = e.m.Vector("b", p), e.m.Parameter("lambda", 1)
 	groups := make([][]int, 20)
 	for j := range p {
 		groups[j/10] = append(groups[j/10], j)
@@ -133,16 +129,15 @@ func sparseModels(rng *rand.Rand) map[string]sparseModel {
 	for g := range limits {
 		limits[g] = 1.5
 	}
-	e.c = []*convex.Constraint{convex.LessEqual(convex.GroupNorms(b.Expr(), groups[:5]), convex.Const(limits[:5]...))}
-	e.m.Constrain(e.c...)
-	e.m.Minimize(loss(e.m, b.Expr()).Plus(convex.Norm1(b.Expr()).Weight(lambda)).Plus(convex.GroupNorms(b.Expr(),
-		groups).Sum().Scale(.2)))
+	e.c = []*convex.Constraint{e.m.Le("", convex.GroupNorms(b, groups[:5]), limits[:5])}
+	e.m.Minimize(convex.Add(loss(e.m, b), convex.Scale(lambda, convex.Norm1(b)),
+		convex.Scale(.2, convex.Sum(convex.GroupNorms(b, groups)))))
 	e.v, e.p = []*convex.Variable{b}, []*convex.Parameter{lambda}
 	out["sparse group lasso"] = e
 
 	// The same in the form of VF-iDCA, a radius for each group: most groups are empty in the working set.
 	e = sparseModel{m: convex.NewModel()}
-	b, h = e.m.Variable("b", p), e.m.Parameter("h", 21)
+	b, h = e.m.Vector("b", p), e.m.Parameter("h", 21)
 	for _, r := range []float64{1.2, 1.1, .4} {
 		sides := make([]float64, 21)
 		for g := range sides {
@@ -151,48 +146,44 @@ func sparseModels(rng *rand.Rand) map[string]sparseModel {
 		sides[20] = 3 * r
 		e.sets = append(e.sets, sides)
 	}
-	e.m.Minimize(loss(e.m, b.Expr()))
+	e.m.Minimize(loss(e.m, b))
 	e.v, e.p = []*convex.Variable{b}, []*convex.Parameter{h}
-	e.c = []*convex.Constraint{convex.LessEqual(convex.GroupNorms(b.Expr(), groups), h.Expr().Slice(0, 20)),
-		convex.LessEqual(convex.Norm1(b.Expr()), h.Expr().At(20))}
-	e.m.Constrain(e.c...)
+	e.c = []*convex.Constraint{e.m.Le("", convex.GroupNorms(b, groups), convex.Slice(h, 0, 20)),
+		e.m.Le("", convex.Norm1(b), convex.At(h, 20))}
 	out["sparse group lasso, lower level"] = e
 
 	e = sparseModel{m: convex.NewModel(), sets: [][]float64{{4}, {5}, {40}}}
 	alpha = e.m.Parameter("alpha", 1)
-	b, r, s = e.m.Variable("b", p), e.m.Variable("r", 21), e.m.Variable("s", 1)
+	b, r, s = e.m.Vector("b", p), e.m.Vector("r", 21), e.m.Vector("s", 1)
 	gamma, bk, rk = e.m.Parameter("gamma", 21), e.m.Parameter("b_k", p), e.m.Parameter("r_k", 21)
 	set(gamma, func(g int) float64 { return .05 * float64(g%3) })
 	set(bk, func(j int) float64 { return math.Max(0, float64(5-j)) / 4 })
 	set(rk, func(g int) float64 { return .3 + .1*float64(g%4) + float64(g/20) })
-	e.m.Minimize(convex.SumSquares(b.Expr().MulMat(val).Minus(convex.Const(yv...))).Scale(1. / 60).
-		Plus(convex.SumSquares(b.Expr().Minus(bk.Expr())).Scale(.05)).
-		Plus(convex.SumSquares(r.Expr().Minus(rk.Expr())).Scale(.05)).
-		PlusAffine(alpha.Dot(s.Expr())))
+	e.m.Minimize(convex.Add(convex.Scale(1./60, convex.SumSquares(convex.Sub(convex.Mul(val, b), yv))),
+		convex.Scale(.05, convex.SumSquares(convex.Sub(b, bk))), convex.Scale(.05,
+			convex.SumSquares(convex.Sub(r, rk))), convex.Dot(alpha, s)))
 	e.c = []*convex.Constraint{
-		convex.LessEqual(loss(e.m, b.Expr()).PlusAffine(gamma.Dot(r.Expr())), s.Expr().Plus(convex.Const(1))),
-		convex.LessEqual(convex.GroupNorms(b.Expr(), groups), r.Expr().Slice(0, 20).Plus(s.Expr())),
-		convex.LessEqual(convex.Norm1(b.Expr()), r.Expr().At(20).Plus(s.Expr())),
-		convex.GreaterEqual(s.Expr(), convex.Const(0)), convex.GreaterEqual(r.Expr(), convex.Const(0)),
+		e.m.Le("", convex.Add(loss(e.m, b), convex.Dot(gamma, r)), convex.Add(s, 1)),
+		e.m.Le("", convex.GroupNorms(b, groups), convex.Add(convex.Slice(r, 0, 20), s)),
+		e.m.Le("", convex.Norm1(b), convex.Add(convex.At(r, 20), s)),
+		e.m.Ge("", s, 0), e.m.Ge("", r, 0),
 	}
-	e.m.Constrain(e.c...)
 	e.v, e.p = []*convex.Variable{b, r, s}, []*convex.Parameter{alpha, gamma, bk, rk}
 	out["sparse group lasso, subproblem"] = e
 
 	// Two sparse variables tied together, two norms on one, bounds and signs.
 	e = sparseModel{m: convex.NewModel(), sets: [][]float64{{.2}, {.3}}}
-	b, d := e.m.Variable("b", p), e.m.Variable("d", p)
+	b, d := e.m.Vector("b", p), e.m.Vector("d", p)
 	lambda = e.m.Parameter("lambda", 1)
 	e.c = []*convex.Constraint{
-		convex.LessEqual(convex.Norm1(b.Expr()), convex.Const(3)),
-		convex.GreaterEqual(b.Expr(), convex.Const(0)),
-		convex.LessEqual(convex.Linear(d.Expr()), convex.Const(.4)),
-		convex.Equal(b.Expr().Sum(), d.Expr().Sum()),
+		e.m.Le("", convex.Norm1(b), 3),
+		e.m.Ge("", b, 0),
+		e.m.Le("", d, .4),
+		e.m.Eq("", convex.Sum(b), convex.Sum(d)),
 	}
-	e.m.Constrain(e.c...)
 	e.c = slices.Delete(e.c, 1, 2) // where b_j = 0, the sign and the norm share a multiplier in any way
-	e.m.Minimize(loss(e.m, b.Expr()).Plus(loss(e.m, d.Expr())).Plus(convex.Norm1(b.Expr()).Scale(.1)).Plus(
-		convex.Norm1(d.Expr()).Weight(lambda)))
+	e.m.Minimize(convex.Add(loss(e.m, b), loss(e.m, d), convex.Scale(.1, convex.Norm1(b)),
+		convex.Scale(lambda, convex.Norm1(d))))
 	e.v, e.p = []*convex.Variable{b, d}, []*convex.Parameter{lambda}
 	out["two variables"] = e
 	return out
@@ -271,9 +262,9 @@ func norm1(v []float64) float64 {
 // A dense solution falls back to the full program, and the way back is found.
 func TestDenseSolution(t *testing.T) {
 	m := convex.NewModel()
-	b, a, lambda := m.Variable("b", 100), m.Parameter("a", 100), m.Parameter("lambda", 1)
+	b, a, lambda := m.Vector("b", 100), m.Parameter("a", 100), m.Parameter("lambda", 1)
 	set(a, func(j int) float64 { return float64(j+1) / 100 })
-	m.Minimize(convex.SumSquares(b.Expr().Minus(a.Expr())).Scale(.5).Plus(convex.Norm1(b.Expr()).Weight(lambda)))
+	m.Minimize(convex.Add(convex.Scale(.5, convex.SumSquares(convex.Sub(b, a))), convex.Scale(lambda, convex.Norm1(b))))
 	s := solver(t, m, convex.SolverOptions{WorkingSets: true})
 	for _, l := range []float64{.005, .955, .005} {
 		require.NoError(t, lambda.Set([]float64{l}))
@@ -290,11 +281,11 @@ func TestDenseSolution(t *testing.T) {
 // A restricted program without a feasible point takes in all entries, and an infeasible model is proved so.
 func TestInfeasibleRestriction(t *testing.T) {
 	m := convex.NewModel()
-	b, low := m.Variable("b", 300), m.Parameter("low", 1)
-	sum := convex.GreaterEqual(b.Expr().Slice(100, 140).Sum(), low.Expr())
-	norm := convex.LessEqual(convex.Norm1(b.Expr()), convex.Const(4))
-	m.Constrain(sum, norm)
-	m.Minimize(convex.SumSquares(b.Expr()))
+	b, low := m.Vector("b", 300), m.Parameter("low", 1)
+	sum := m.Ge("", convex.Sum(convex.Slice(b, 100, 140)), low)
+	norm := m.Le("", convex.Norm1(b), 4)
+
+	m.Minimize(convex.SumSquares(b))
 	s := solver(t, m, convex.SolverOptions{WorkingSets: true})
 	require.NoError(t, low.Set([]float64{2}))
 	r := solve(t, s)

@@ -22,13 +22,13 @@ import (
 func shared(a, b []float64, r0 float64) Program {
 	p := Program{Name: "shared", H0: []float64{r0}, Radii: 1, Path: [][]float64{{3}, {2}, {1}, {0.5}}}
 	for t := range a {
-		p.Blocks = append(p.Blocks, func(m *convex.Model, h convex.Affine) Level {
-			x := m.Variable(fmt.Sprintf("x%d", t), 1)
+		p.Blocks = append(p.Blocks, func(m *convex.Model, h convex.Expr) Level {
+			x := m.Vector(fmt.Sprintf("x%d", t), 1)
 			return Level{
 				X:           []*convex.Variable{x},
-				Train:       convex.SumSquares(x.Expr().Minus(convex.Const(a[t]))).Scale(0.5),
-				Validation:  convex.SumSquares(x.Expr().Minus(convex.Const(b[t]))).Scale(0.5),
-				Constraints: []convex.Convex{convex.Norm1(x.Expr()).MinusAffine(h)},
+				Train:       convex.Scale(0.5, convex.SumSquares(convex.Sub(x, a[t]))),
+				Validation:  convex.Scale(0.5, convex.SumSquares(convex.Sub(x, b[t]))),
+				Constraints: []convex.Expr{convex.Sub(convex.Norm1(x), h)},
 			}
 		})
 	}
@@ -79,9 +79,9 @@ func TestBlocksShareWeights(t *testing.T) {
 	p.H0, p.Radii = []float64{2, 2}, 2
 	for i := range 2 {
 		first := p.Blocks[i]
-		p.Blocks[i] = func(m *convex.Model, h convex.Affine) Level { return first(m, h.At(0)) }
+		p.Blocks[i] = func(m *convex.Model, h convex.Expr) Level { return first(m, convex.At(h, 0)) }
 	}
-	p.Blocks[2] = func(m *convex.Model, h convex.Affine) Level { return own(m, h.At(1)) }
+	p.Blocks[2] = func(m *convex.Model, h convex.Expr) Level { return own(m, convex.At(h, 1)) }
 	for _, c := range []struct {
 		p       Program
 		weights []float64
@@ -113,15 +113,15 @@ func bounded(seed uint64, blocks int) Program {
 			a[j] = 2 * rng.NormFloat64()
 			b[j] = a[j]/2 + 0.3*rng.NormFloat64()
 		}
-		prog.Blocks = append(prog.Blocks, func(m *convex.Model, h convex.Affine) Level {
-			x := m.Variable("x", p)
+		prog.Blocks = append(prog.Blocks, func(m *convex.Model, h convex.Expr) Level {
+			x := m.Vector("x", p)
 			return Level{
 				X:          []*convex.Variable{x},
-				Train:      convex.SumSquares(x.Expr().Minus(convex.Const(a...))).Scale(0.5),
-				Validation: convex.Norm1(x.Expr().Minus(convex.Const(b...))),
-				Constraints: []convex.Convex{
-					convex.SumSquares(x.Expr()).Scale(0.5).MinusAffine(h.At(0)),
-					convex.Abs(x.Expr()).MinusAffine(h.Slice(1, 1+p)),
+				Train:      convex.Scale(0.5, convex.SumSquares(convex.Sub(x, a))),
+				Validation: convex.Norm1(convex.Sub(x, b)),
+				Constraints: []convex.Expr{
+					convex.Sub(convex.Scale(0.5, convex.SumSquares(x)), convex.At(h, 0)),
+					convex.Sub(convex.Abs(x), convex.Slice(h, 1, 1+p)),
 				},
 			}
 		})
@@ -133,7 +133,7 @@ func bounded(seed uint64, blocks int) Program {
 func joined(p Program) Program {
 	blocks := p.Blocks
 	p.Blocks = nil
-	p.Build = func(m *convex.Model, h convex.Affine) Level {
+	p.Build = func(m *convex.Model, h convex.Expr) Level {
 		q := Program{Blocks: blocks}
 		l, err := q.build(m, h)
 		if err != nil {
@@ -224,9 +224,9 @@ func TestInfeasibleBlock(t *testing.T) {
 	backend := must.Of(backends.Open("native"))(t)
 	p := shared([]float64{3, 4}, []float64{1, 1}, 2)
 	first := p.Blocks[0]
-	p.Blocks[1] = func(m *convex.Model, h convex.Affine) Level {
+	p.Blocks[1] = func(m *convex.Model, h convex.Expr) Level {
 		l := first(m, h)
-		l.Set = []*convex.Constraint{convex.GreaterEqual(l.X[0].Expr(), convex.Const(8))}
+		m.Ge("", l.X[0], 8)
 		return l
 	}
 	res := must.Of(Solve(context.Background(), p, Settings{Backend: backend}))(t)

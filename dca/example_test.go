@@ -20,13 +20,13 @@ func ExampleSolve() {
 	}
 	program := dca.Program{
 		Name: "ridge", H0: []float64{2}, Radii: 1,
-		Build: func(m *convex.Model, h convex.Affine) dca.Level {
-			x := m.Variable("x", 1)
+		Build: func(m *convex.Model, h convex.Expr) dca.Level {
+			x := m.Vector("x", 1)
 			return dca.Level{
 				X:           []*convex.Variable{x},
-				Train:       convex.SumSquares(x.Expr().Minus(convex.Const(3))).Scale(0.5),
-				Validation:  convex.SumSquares(x.Expr().Minus(convex.Const(1))).Scale(0.5),
-				Constraints: []convex.Convex{convex.SumSquares(x.Expr()).Scale(0.5).MinusAffine(h)},
+				Train:       convex.Scale(0.5, convex.SumSquares(convex.Sub(x, 3))),
+				Validation:  convex.Scale(0.5, convex.SumSquares(convex.Sub(x, 1))),
+				Constraints: []convex.Expr{convex.Sub(convex.Scale(0.5, convex.SumSquares(x)), h)},
 			}
 		},
 	}

@@ -68,9 +68,9 @@ func TestDirectSolutionsThatAreNotFinite(t *testing.T) {
 func TestValidationThatOverflows(t *testing.T) {
 	p := scalar(3, 1, 2)
 	build := p.Build
-	p.Build = func(m *convex.Model, h convex.Affine) dca.Level {
+	p.Build = func(m *convex.Model, h convex.Expr) dca.Level {
 		l := build(m, h)
-		l.Validation = convex.SumSquares(l.X[0].Expr().Scale(1e150).Minus(convex.Const(1e160))).Scale(1e-300)
+		l.Validation = convex.Scale(1e-300, convex.SumSquares(convex.Sub(convex.Scale(1e150, l.X[0]), 1e160)))
 		return l
 	}
 	for _, s := range []dca.Settings{{}, {GapTol: 1e-4}, {PathStart: true}} {

@@ -69,13 +69,13 @@ func TestPlaces(t *testing.T) {
 	backend := must.Of(backends.Open("native"))(t)
 	p := Program{
 		Name: "places", H0: []float64{1}, Radii: 1, Path: [][]float64{{2}, {1}},
-		Build: func(m *convex.Model, h convex.Affine) Level {
-			x := m.Variable("x", 1)
+		Build: func(m *convex.Model, h convex.Expr) Level {
+			x := m.Vector("x", 1)
 			return Level{
 				X:           []*convex.Variable{x},
-				Train:       convex.SumSquares(x.Expr().Minus(convex.Const(4))).Scale(0.5),
-				Validation:  convex.SumSquares(x.Expr().Minus(convex.Const(3))).Scale(0.5),
-				Constraints: []convex.Convex{convex.Abs(x.Expr()).MinusAffine(h)},
+				Train:       convex.Scale(0.5, convex.SumSquares(convex.Sub(x, 4))),
+				Validation:  convex.Scale(0.5, convex.SumSquares(convex.Sub(x, 3))),
+				Constraints: []convex.Expr{convex.Sub(convex.Abs(x), h)},
 			}
 		},
 	}
@@ -96,11 +96,11 @@ func TestPlaces(t *testing.T) {
 func pair() Program {
 	return Program{
 		Name: "pair", H0: []float64{1, 1}, Radii: 2, Path: [][]float64{{1}},
-		Build: func(m *convex.Model, h convex.Affine) Level {
-			b := m.Variable("b", 2)
-			loss := convex.SumSquares(b.Expr().Minus(convex.Const(3, 4))).Scale(0.5)
-			return Level{X: []*convex.Variable{b}, Train: loss, Validation: loss, Constraints: []convex.Convex{
-				convex.Norm2(b.Expr()).MinusAffine(h.At(0)), convex.SumSquares(b.Expr()).Scale(0.5).MinusAffine(h.At(1)),
+		Build: func(m *convex.Model, h convex.Expr) Level {
+			b := m.Vector("b", 2)
+			loss := convex.Scale(0.5, convex.SumSquares(convex.Sub(b, []float64{3, 4})))
+			return Level{X: []*convex.Variable{b}, Train: loss, Validation: loss, Constraints: []convex.Expr{
+				convex.Sub(convex.Norm2(b), convex.At(h, 0)), convex.Sub(convex.Scale(0.5, convex.SumSquares(b)), convex.At(h, 1)),
 			}}
 		},
 	}

@@ -53,7 +53,7 @@ func (p *Program) radiusRows() ([][]int, error) {
 func (p *Program) boundRows(count int) ([][]int, error) {
 	m := convex.NewModel()
 	h := m.Parameter("h", len(p.H0))
-	level, err := p.outline(m, h.Expr())
+	level, err := p.outline(m, h)
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +140,7 @@ func (p *Program) Penalties(x [][]float64, upper []float64) ([]float64, error) {
 	copy(h[p.Radii:], p.H0[p.Radii:])
 	copy(h[p.Radii:], upper)
 	m := convex.NewModel()
-	level, err := p.outline(m, convex.Const(h...))
+	level, err := p.outline(m, convex.Const(h))
 	if err != nil {
 		return nil, err
 	}
@@ -155,7 +155,7 @@ func (p *Program) ValidationAt(x [][]float64) (float64, error) {
 	if err := p.validate(); err != nil {
 		return 0, err
 	}
-	level, err := p.build(convex.NewModel(), convex.Const(p.H0...))
+	level, err := p.build(convex.NewModel(), convex.Const(p.H0))
 	if err != nil {
 		return 0, err
 	}

@@ -53,15 +53,14 @@ func (l *lowerForm) compile() error {
 	for _, build := range p.builders() {
 		m := convex.NewModel()
 		b := &block{h: m.Parameter("h", len(p.H0))}
-		b.level = build(m, b.h.Expr())
+		b.level = build(m, b.h)
 		if err := p.check(&b.level); err != nil {
 			return err
 		}
 		m.Minimize(b.level.Train)
 		for _, c := range b.level.Constraints {
-			m.Constrain(convex.LessEqual(c, convex.Const(0)))
+			m.Le("", c, 0)
 		}
-		m.Constrain(b.level.Set...)
 		var err error
 		if b.compiled, err = m.Compile(); err != nil {
 			return p.errorf("lower level: %w", err)

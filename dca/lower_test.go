@@ -28,18 +28,18 @@ func random(seed uint64) Program {
 	}
 	return Program{
 		Name: "random", Radii: 3, H0: []float64{1, 0.4, 0.5, 0.2},
-		Build: func(m *convex.Model, h convex.Affine) Level {
-			x := m.Variable("x", p)
-			e := x.Expr()
+		Build: func(m *convex.Model, h convex.Expr) Level {
+			x := m.Vector("x", p)
+			e := x
 			return Level{
 				X:          []*convex.Variable{x},
-				Train:      convex.SumSquares(e.MulMat(a).Minus(convex.Const(y...)).Plus(h.At(3))).Scale(0.5 / n),
-				Validation: convex.SumSquares(e).Plus(convex.Norm1(e.Minus(h.At(3)))),
-				Constraints: []convex.Convex{
-					convex.Norm1(e).MinusAffine(h.At(0)),
-					convex.SumSquares(e).Scale(0.5).MinusAffine(h.At(1)),
-					convex.Norm2(e.Slice(2, 5)).MinusAffine(h.At(2)),
-					convex.Linear(e.At(0).Plus(h.At(3)).Minus(convex.Const(0.3))),
+				Train:      convex.Scale(0.5/n, convex.SumSquares(convex.Add(convex.Sub(convex.Mul(a, e), y), convex.At(h, 3)))),
+				Validation: convex.Add(convex.SumSquares(e), convex.Norm1(convex.Sub(e, convex.At(h, 3)))),
+				Constraints: []convex.Expr{
+					convex.Sub(convex.Norm1(e), convex.At(h, 0)),
+					convex.Sub(convex.Scale(0.5, convex.SumSquares(e)), convex.At(h, 1)),
+					convex.Sub(convex.Norm2(convex.Slice(e, 2, 5)), convex.At(h, 2)),
+					convex.Sub(convex.Add(convex.At(e, 0), convex.At(h, 3)), 0.3),
 				},
 			}
 		},
@@ -126,13 +126,13 @@ func TestPathStart(t *testing.T) {
 	backend := must.Of(backends.Open("native"))(t)
 	p := Program{
 		Name: "path", H0: []float64{50}, Radii: 1, Path: [][]float64{{5}, {2}, {1}, {0.1}},
-		Build: func(m *convex.Model, h convex.Affine) Level {
-			x := m.Variable("x", 1)
+		Build: func(m *convex.Model, h convex.Expr) Level {
+			x := m.Vector("x", 1)
 			return Level{
 				X:           []*convex.Variable{x},
-				Train:       convex.SumSquares(x.Expr().Minus(convex.Const(3))).Scale(0.5),
-				Validation:  convex.SumSquares(x.Expr().Minus(convex.Const(1.2))),
-				Constraints: []convex.Convex{convex.Norm1(x.Expr()).MinusAffine(h)},
+				Train:       convex.Scale(0.5, convex.SumSquares(convex.Sub(x, 3))),
+				Validation:  convex.SumSquares(convex.Sub(x, 1.2)),
+				Constraints: []convex.Expr{convex.Sub(convex.Norm1(x), h)},
 			}
 		},
 	}
@@ -151,8 +151,8 @@ func TestRelaxKeepsTheSolution(t *testing.T) {
 	p := random(2)
 	p.H0, p.Radii = []float64{0.5, 8, 6}, 3
 	build := p.Build
-	p.Build = func(m *convex.Model, h convex.Affine) Level {
-		l := build(m, convex.Stack(h, convex.Const(0)))
+	p.Build = func(m *convex.Model, h convex.Expr) Level {
+		l := build(m, convex.Stack(h, 0))
 		l.Constraints = l.Constraints[:3]
 		return l
 	}

@@ -101,15 +101,15 @@ func (q *Penalized) compile() error {
 }
 
 // block builds the functions of a block into m.
-func (q *Penalized) block(m *convex.Model, build func(m *convex.Model, h convex.Affine) Level) (*block, error) {
+func (q *Penalized) block(m *convex.Model, build func(m *convex.Model, h convex.Expr) Level) (*block, error) {
 	p, b := q.form.program, &block{}
-	h := convex.Const(make([]float64, p.Radii)...)
+	h := convex.Const(make([]float64, p.Radii))
 	if n := len(p.H0) - p.Radii; n > 0 {
 		b.h = m.Parameter("u", n)
 		if err := b.h.Set(p.H0[p.Radii:]); err != nil {
 			return nil, err
 		}
-		h = convex.Stack(h, b.h.Expr())
+		h = convex.Stack(h, b.h)
 	}
 	b.level = build(m, h)
 	return b, p.check(&b.level)
@@ -121,7 +121,7 @@ func (b *block) compile(m *convex.Model, share []float64) (err error) {
 	for c, constraint := range b.level.Constraints {
 		for _, part := range separate(constraint, b.rows[c]) {
 			if part.radii == nil {
-				m.Constrain(convex.LessEqual(part.of, convex.Const(0)))
+				m.Le("", part.of, 0)
 				continue
 			}
 			w := rowWeights{m.Parameter("lambda", len(part.radii)), part.radii, nil}
@@ -130,26 +130,25 @@ func (b *block) compile(m *convex.Model, share []float64) (err error) {
 			}
 			b.weights = append(b.weights, w)
 			if len(w.radii) == 1 {
-				objective = objective.Plus(part.of.Weight(w.Parameter))
+				objective = convex.Add(objective, convex.Scale(w.Parameter, part.of))
 			} else {
-				objective = objective.Plus(part.of.WeightedSum(w.Parameter))
+				objective = convex.Add(objective, convex.Dot(w.Parameter, part.of))
 			}
 		}
 	}
 	m.Minimize(objective)
-	m.Constrain(b.level.Set...)
 	b.compiled, err = m.Compile()
 	return err
 }
 
 // separated are rows of a constraint that all have radii, or none.
 type separated struct {
-	of    convex.Convex
+	of    convex.Expr
 	radii []int // nil for none
 }
 
 // separate takes a constraint apart as far as it must be: norms of whole variables are what working sets need.
-func separate(constraint convex.Convex, rows []int) (parts []separated) {
+func separate(constraint convex.Expr, rows []int) (parts []separated) {
 	switch {
 	case len(rows) == 0:
 		return nil
@@ -157,7 +156,7 @@ func separate(constraint convex.Convex, rows []int) (parts []separated) {
 		return []separated{{constraint, nil}}
 	case len(rows) == 1:
 		return []separated{{constraint, rows}}
-	case slices.Min(rows) >= 0 && constraint.WeightedSum(convex.NewModel().Parameter("", len(rows))).Err() == nil:
+	case slices.Min(rows) >= 0 && convex.Dot(convex.NewModel().Parameter("", len(rows)), constraint).Err() == nil:
 		return []separated{{constraint, rows}}
 	}
 	for i, j := range rows {
@@ -165,7 +164,7 @@ func separate(constraint convex.Convex, rows []int) (parts []separated) {
 		if j >= 0 {
 			radii = []int{j}
 		}
-		parts = append(parts, separated{constraint.At(i), radii})
+		parts = append(parts, separated{convex.At(constraint, i), radii})
 	}
 	return parts
 }

@@ -19,17 +19,17 @@ import (
 func separable(y []float64) Program {
 	return Program{
 		Name: "separable", H0: []float64{1, 1, 1, 5}, Radii: 3, Lo: []float64{0, 0, 0, 1e-3}, Hi: []float64{9, 9, 9, 8},
-		Build: func(m *convex.Model, h convex.Affine) Level {
-			x := m.Variable("x", 3)
-			e := x.Expr()
+		Build: func(m *convex.Model, h convex.Expr) Level {
+			x := m.Vector("x", 3)
+			e := x
 			return Level{
 				X:          []*convex.Variable{x},
-				Train:      convex.SumSquares(e.Minus(convex.Const(y...))).Scale(0.5),
+				Train:      convex.Scale(0.5, convex.SumSquares(convex.Sub(e, y))),
 				Validation: convex.SumSquares(e),
-				Constraints: []convex.Convex{
-					convex.SumSquares(e.Slice(1, 3)).Scale(0.5).MinusAffine(h.At(2)),
-					convex.Abs(e.Slice(0, 2)).MinusAffine(h.Slice(0, 2)),
-					convex.Abs(e.At(2)).MinusAffine(h.At(3)),
+				Constraints: []convex.Expr{
+					convex.Sub(convex.Scale(0.5, convex.SumSquares(convex.Slice(e, 1, 3))), convex.At(h, 2)),
+					convex.Sub(convex.Abs(convex.Slice(e, 0, 2)), convex.Slice(h, 0, 2)),
+					convex.Sub(convex.Abs(convex.At(e, 2)), convex.At(h, 3)),
 				},
 			}
 		},
@@ -42,14 +42,14 @@ func TestKinds(t *testing.T) {
 	require.Equal(t, [][]int{{0, 1}, {2}}, kinds)
 
 	build := p.Build
-	p.Build = func(m *convex.Model, h convex.Affine) Level {
+	p.Build = func(m *convex.Model, h convex.Expr) Level {
 		l := build(m, h)
-		l.Constraints[0] = l.Constraints[0].MinusAffine(h.At(1))
+		l.Constraints[0] = convex.Sub(l.Constraints[0], convex.At(h, 1))
 		return l
 	}
 	_, err := p.Kinds()
 	require.ErrorContains(t, err, "no penalty form")
-	p.Build = func(m *convex.Model, h convex.Affine) Level {
+	p.Build = func(m *convex.Model, h convex.Expr) Level {
 		l := build(m, h)
 		l.Constraints = l.Constraints[1:]
 		return l
@@ -141,8 +141,8 @@ func TestPenaltyOfTheProgram(t *testing.T) {
 	require.ErrorContains(t, err, "3 radii and 4 hyperparameters")
 	p.H0, p.Lo, p.Hi = p.H0[:3], nil, nil
 	build := p.Build
-	p.Build = func(m *convex.Model, h convex.Affine) Level {
-		l := build(m, convex.Stack(h, convex.Const(8)))
+	p.Build = func(m *convex.Model, h convex.Expr) Level {
+		l := build(m, convex.Stack(h, 8))
 		l.Constraints = l.Constraints[:2]
 		return l
 	}

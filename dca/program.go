@@ -25,17 +25,18 @@ type Program struct {
 	// P_i(x) - h_i only, as radii do, but are hyperparameters themselves: bounds on
 	// single coefficients, for example.
 	Bounds int
-	// Build puts the functions of the program into m. It is called once with h a
+	// Build puts the functions of the program into m, and constraints on x alone that hold in both problems. It is
+	// called once with h a
 	// parameter, for the lower level, and once with h a variable; h has the length of
 	// H0. Every call has to build the same variables in the same order.
-	Build func(m *convex.Model, h convex.Affine) Level
+	Build func(m *convex.Model, h convex.Expr) Level
 	// Blocks, in the place of Build, are the parts of a lower level whose parts have nothing in common
 	// but h, as the folds of a cross-validation: l and L are the sums of theirs, X and
 	// the constraints all of theirs, one part after the other. At each h the parts are solved side by side.
-	Blocks []func(m *convex.Model, h convex.Affine) Level
+	Blocks []func(m *convex.Model, h convex.Expr) Level
 	// Outline, optional, builds only Level.X and Level.Constraints, those of all Blocks, the same as Build or Blocks do:
 	// [Program.Kinds] and [Program.Penalties] then need no copy of the data in the losses.
-	Outline func(m *convex.Model, h convex.Affine) Level
+	Outline func(m *convex.Model, h convex.Expr) Level
 	// Path are weights lambda > 0 of the penalties, one or as many as there are radii in each entry,
 	// for the data-driven start, see [Settings.PathStart]; nil where the model has none. Neighbours
 	// should be close, as each solve starts from the one before. The start needs h to be radii only, and
@@ -55,15 +56,15 @@ type Program struct {
 }
 
 // builders returns the blocks of the lower level.
-func (p *Program) builders() []func(m *convex.Model, h convex.Affine) Level {
+func (p *Program) builders() []func(m *convex.Model, h convex.Expr) Level {
 	if p.Blocks != nil {
 		return p.Blocks
 	}
-	return []func(m *convex.Model, h convex.Affine) Level{p.Build}
+	return []func(m *convex.Model, h convex.Expr) Level{p.Build}
 }
 
 // build puts all blocks into one model.
-func (p *Program) build(m *convex.Model, h convex.Affine) (Level, error) {
+func (p *Program) build(m *convex.Model, h convex.Expr) (Level, error) {
 	var all Level
 	for i, build := range p.builders() {
 		l := build(m, h)
@@ -74,8 +75,8 @@ func (p *Program) build(m *convex.Model, h convex.Affine) (Level, error) {
 			all = l
 			continue
 		}
-		all.X, all.Set = append(all.X, l.X...), append(all.Set, l.Set...)
-		all.Train, all.Validation = all.Train.Plus(l.Train), all.Validation.Plus(l.Validation)
+		all.X = append(all.X, l.X...)
+		all.Train, all.Validation = convex.Add(all.Train, l.Train), convex.Add(all.Validation, l.Validation)
 		all.Constraints = append(all.Constraints, l.Constraints...)
 	}
 	return all, nil
@@ -83,7 +84,7 @@ func (p *Program) build(m *convex.Model, h convex.Affine) (Level, error) {
 
 // outline puts the variables and constraints of all blocks into one model, without the losses where the program can
 // tell them apart.
-func (p *Program) outline(m *convex.Model, h convex.Affine) (Level, error) {
+func (p *Program) outline(m *convex.Model, h convex.Expr) (Level, error) {
 	if p.Outline == nil {
 		return p.build(m, h)
 	}
@@ -99,16 +100,14 @@ type Level struct {
 	// X are the lower-level variables.
 	X []*convex.Variable
 	// Train is l and Validation is L, both scalar.
-	Train, Validation convex.Convex
+	Train, Validation convex.Expr
 	// Constraints are P_i(x, h) - r_i and g(x, h), in any order and grouping; each
 	// entry is bounded by 0 in the lower level, and by t in the second problem.
-	Constraints []convex.Convex
+	Constraints []convex.Expr
 	// Residuals, optional, vanish all together exactly where l = 0, as the rows of least
 	// squares do. Where the lower level interpolates, its solutions are then those of linear
 	// equations, which are easier on a solver than l <= 0.
-	Residuals []convex.Affine
-	// Set are constraints on x alone that hold in both problems: x in X.
-	Set []*convex.Constraint
+	Residuals []convex.Expr
 }
 
 // bounds returns the bounds of h with the defaults filled in.

@@ -107,23 +107,22 @@ func (r *run) leastNormByFits(ctx context.Context, low *lowerSolution) (x [][]fl
 func (r *run) leastNormBy(ctx context.Context, low *lowerSolution, block int, exact bool) ([][]float64, error) {
 	m := convex.NewModel()
 	h := m.Parameter("h", len(low.h))
-	level := r.program.builders()[block](m, h.Expr())
-	norm := convex.SumSquares(level.X[0].Expr())
+	level := r.program.builders()[block](m, h)
+	norm := convex.SumSquares(level.X[0])
 	for _, v := range level.X[1:] {
-		norm = norm.Plus(convex.SumSquares(v.Expr()))
+		norm = convex.Add(norm, convex.SumSquares(v))
 	}
 	m.Minimize(norm)
 	if exact {
 		for _, residual := range level.Residuals {
-			m.Constrain(convex.Equal(residual, convex.Const(0)))
+			m.Eq("", residual, 0)
 		}
 	} else {
-		m.Constrain(convex.LessEqual(level.Train, convex.Const(low.parts[block]+slack*r.low.scale)))
+		m.Le("", level.Train, low.parts[block]+slack*r.low.scale)
 	}
 	for _, c := range level.Constraints {
-		m.Constrain(convex.LessEqual(c, convex.Const(0)))
+		m.Le("", c, 0)
 	}
-	m.Constrain(level.Set...)
 	prog, err := m.Compile()
 	if err != nil {
 		return nil, r.program.errorf("least-norm refit: %w", err)

@@ -24,13 +24,13 @@ func native(t testing.TB) backends.ConicBackend {
 func scalar(a, b, r0 float64) dca.Program {
 	return dca.Program{
 		Name: "scalar", H0: []float64{r0}, Radii: 1,
-		Build: func(m *convex.Model, h convex.Affine) dca.Level {
-			x := m.Variable("x", 1)
+		Build: func(m *convex.Model, h convex.Expr) dca.Level {
+			x := m.Vector("x", 1)
 			return dca.Level{
 				X:           []*convex.Variable{x},
-				Train:       convex.SumSquares(x.Expr().Minus(convex.Const(a))).Scale(0.5),
-				Validation:  convex.SumSquares(x.Expr().Minus(convex.Const(b))).Scale(0.5),
-				Constraints: []convex.Convex{convex.Norm1(x.Expr()).MinusAffine(h)},
+				Train:       convex.Scale(0.5, convex.SumSquares(convex.Sub(x, a))),
+				Validation:  convex.Scale(0.5, convex.SumSquares(convex.Sub(x, b))),
+				Constraints: []convex.Expr{convex.Sub(convex.Norm1(x), h)},
 			}
 		},
 		Path: [][]float64{{1}, {0.5}, {0.25}, {0.125}},
@@ -92,14 +92,14 @@ func TestUpperVariable(t *testing.T) {
 	build := func(target float64) dca.Program {
 		return dca.Program{
 			Name: "upper", H0: []float64{0.1}, Lo: []float64{0}, Hi: []float64{0.4},
-			Build: func(m *convex.Model, h convex.Affine) dca.Level {
-				x := m.Variable("x", 1)
+			Build: func(m *convex.Model, h convex.Expr) dca.Level {
+				x := m.Vector("x", 1)
+				m.Ge("", x, -5)
 				return dca.Level{
 					X:           []*convex.Variable{x},
-					Train:       convex.SumSquares(x.Expr().Minus(convex.Const(1))).Scale(0.5),
-					Validation:  convex.SumSquares(x.Expr().Minus(convex.Const(target))).Scale(0.5),
-					Constraints: []convex.Convex{convex.Linear(x.Expr().Minus(h))},
-					Set:         []*convex.Constraint{convex.GreaterEqual(x.Expr(), convex.Const(-5))},
+					Train:       convex.Scale(0.5, convex.SumSquares(convex.Sub(x, 1))),
+					Validation:  convex.Scale(0.5, convex.SumSquares(convex.Sub(x, target))),
+					Constraints: []convex.Expr{convex.Sub(x, h)},
 				}
 			},
 		}
@@ -121,12 +121,12 @@ func TestUpperVariable(t *testing.T) {
 func TestLossDependsOnUpperVariable(t *testing.T) {
 	p := dca.Program{
 		Name: "shift", H0: []float64{2}, Lo: []float64{-3}, Hi: []float64{3},
-		Build: func(m *convex.Model, h convex.Affine) dca.Level {
-			x := m.Variable("x", 1)
+		Build: func(m *convex.Model, h convex.Expr) dca.Level {
+			x := m.Vector("x", 1)
 			return dca.Level{
 				X:          []*convex.Variable{x},
-				Train:      convex.SumSquares(x.Expr().Minus(h)).Scale(0.5),
-				Validation: convex.SumSquares(x.Expr().Minus(convex.Const(-1))).Scale(0.5),
+				Train:      convex.Scale(0.5, convex.SumSquares(convex.Sub(x, h))),
+				Validation: convex.Scale(0.5, convex.SumSquares(convex.Sub(x, -1))),
 			}
 		},
 	}
@@ -177,9 +177,9 @@ func TestEarlyEnds(t *testing.T) {
 func TestLowerLevelInfeasible(t *testing.T) {
 	p := scalar(3, 1, 2)
 	build := p.Build
-	p.Build = func(m *convex.Model, h convex.Affine) dca.Level {
+	p.Build = func(m *convex.Model, h convex.Expr) dca.Level {
 		l := build(m, h)
-		l.Set = []*convex.Constraint{convex.GreaterEqual(l.X[0].Expr(), convex.Const(7))}
+		m.Ge("", l.X[0], 7)
 		return l
 	}
 	res := must.Of(dca.Solve(context.Background(), p, dca.Settings{Backend: native(t)}))(t)
@@ -202,7 +202,7 @@ func TestBadPrograms(t *testing.T) {
 		"Backend is nil":     func(_ *dca.Program, s *dca.Settings) { s.Backend = nil },
 		"needs Program.Path": func(p *dca.Program, s *dca.Settings) { p.Path, s.PathStart = nil, true },
 		"no lower-level var": func(p *dca.Program, _ *dca.Settings) {
-			p.Build = func(*convex.Model, convex.Affine) dca.Level { return dca.Level{} }
+			p.Build = func(*convex.Model, convex.Expr) dca.Level { return dca.Level{} }
 		},
 	} {
 		p, s := good, dca.Settings{Backend: native(t)}

@@ -60,11 +60,11 @@ func (s *Settings) splits() bool {
 func (s *Settings) sequence() []backends.ConeKind { return s.Backend.Capabilities().BySequence }
 
 // lagrangian is eta V_k + (alpha - eta) t without the constant of V_k; train is l.
-func (b *subproblem) lagrangian(m *convex.Model, train convex.Convex) convex.Convex {
+func (b *subproblem) lagrangian(m *convex.Model, train convex.Expr) convex.Expr {
 	n := b.h.Len()
 	b.split = &split{weight: m.Parameter("eta", 1), slope: m.Parameter("-eta s_k", n), rest: m.Parameter("alpha - eta", 1),
 		share: firstShare}
-	return train.Weight(b.split.weight).PlusAffine(b.split.slope.Dot(b.h.Expr())).PlusAffine(b.split.rest.Dot(b.t.Expr()))
+	return convex.Add(convex.Scale(b.split.weight, train), convex.Dot(b.split.slope, b.h), convex.Dot(b.split.rest, b.t))
 }
 
 // splitPoint is z(eta) with D'(eta).

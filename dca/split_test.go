@@ -49,17 +49,17 @@ func boxed(seed uint64, n, p int, start float64) Program {
 	}
 	a, y := rows()
 	b, w := rows()
-	loss := func(e convex.Affine, a *mat.Dense, y []float64) convex.Convex {
-		return convex.SumSquares(e.MulMat(a).Minus(convex.Const(y...))).Scale(0.5 / float64(n))
+	loss := func(e convex.Expr, a *mat.Dense, y []float64) convex.Expr {
+		return convex.Scale(0.5/float64(n), convex.SumSquares(convex.Sub(convex.Mul(a, e), y)))
 	}
 	return Program{
 		Name: "boxed", Radii: p, H0: slices.Repeat([]float64{start}, p),
-		Build: func(m *convex.Model, h convex.Affine) Level {
-			x := m.Variable("x", p)
-			e := x.Expr()
+		Build: func(m *convex.Model, h convex.Expr) Level {
+			x := m.Vector("x", p)
+			e := x
 			return Level{
 				X: []*convex.Variable{x}, Train: loss(e, a, y), Validation: loss(e, b, w),
-				Constraints: []convex.Convex{convex.Abs(e).MinusAffine(h)},
+				Constraints: []convex.Expr{convex.Sub(convex.Abs(e), h)},
 			}
 		},
 	}

@@ -74,43 +74,41 @@ func (b *subproblem) compile() error {
 func (b *subproblem) compileAs(split bool) (*convex.Program, error) {
 	p, s, m := b.program, b.settings, convex.NewModel()
 	n := len(p.H0)
-	b.h = m.Variable("h", n)
+	b.h = m.Vector("h", n)
 	var err error
-	if b.level, err = p.build(m, b.h.Expr()); err != nil {
+	if b.level, err = p.build(m, b.h); err != nil {
 		return nil, err
 	}
-	b.t = m.Variable("t", 1)
+	b.t = m.Vector("t", 1)
 	b.hk, b.slope = m.Parameter("h_k", n), m.Parameter("-s_k", n)
 	b.offset, b.alpha = m.Parameter("c_k", 1), m.Parameter("alpha", 1)
 
 	// L + rho/2 |z - z_k|^2 + alpha t
-	prox := convex.SumSquares(b.h.Expr().Minus(b.hk.Expr()))
+	prox := convex.SumSquares(convex.Sub(b.h, b.hk))
 	for _, v := range b.level.X {
 		xk := m.Parameter(v.Name()+"_k", v.Len())
 		b.xk = append(b.xk, xk)
-		prox = prox.Plus(convex.SumSquares(v.Expr().Minus(xk.Expr())))
+		prox = convex.Add(prox, convex.SumSquares(convex.Sub(v, xk)))
 	}
-	objective := b.level.Validation.Plus(prox.Scale(s.Rho / 2))
+	objective := convex.Add(b.level.Validation, convex.Scale(s.Rho/2, prox))
 
 	// V_k <= t
 	train := b.level.Train
-	t := b.t.Expr()
+	t := b.t
 	if split {
-		m.Minimize(objective.Plus(b.lagrangian(m, train)))
+		m.Minimize(convex.Add(objective, b.lagrangian(m, train)))
 	} else {
-		m.Minimize(objective.PlusAffine(b.alpha.Dot(t)))
-		b.value = convex.LessEqual(train.PlusAffine(b.slope.Dot(b.h.Expr())).MinusAffine(b.offset.Expr()), t)
-		m.Constrain(b.value)
+		m.Minimize(convex.Add(objective, convex.Dot(b.alpha, t)))
+		b.value = m.Le("", convex.Sub(convex.Add(train, convex.Dot(b.slope, b.h)), b.offset), t)
 	}
 	for _, c := range b.level.Constraints {
-		row := convex.LessEqual(c, t)
+		row := m.Le("", c, t)
 		b.rows = append(b.rows, row)
-		m.Constrain(row)
+
 	}
-	m.Constrain(convex.GreaterEqual(t, convex.Const(0)))
-	b.bound(m, b.lo, convex.GreaterEqual)
-	b.bound(m, b.hi, func(h, hi convex.Affine) *convex.Constraint { return convex.GreaterEqual(hi, h) })
-	m.Constrain(b.level.Set...)
+	m.Ge("", t, 0)
+	b.bound(m, b.lo, 1)
+	b.bound(m, b.hi, -1)
 
 	prog, err := m.Compile()
 	if err != nil {
@@ -128,22 +126,21 @@ func (b *subproblem) open() error {
 	return nil
 }
 
-// bound imposes the finite ones of the bounds on h.
-func (b *subproblem) bound(m *convex.Model, bounds []float64,
-	relation func(h, bound convex.Affine) *convex.Constraint) {
+// bound imposes the finite ones of the bounds on h, lower ones with a sign of 1.
+func (b *subproblem) bound(m *convex.Model, bounds []float64, sign float64) {
 	var idx []int
 	var finite []float64
 	for j, v := range bounds {
 		if !math.IsInf(v, 0) {
-			idx, finite = append(idx, j), append(finite, v)
+			idx, finite = append(idx, j), append(finite, sign*v)
 		}
 	}
 	switch {
 	case len(idx) == 0:
 	case len(idx) == len(bounds):
-		m.Constrain(relation(b.h.Expr(), convex.Const(finite...)))
+		m.Ge("bounds", convex.Scale(sign, b.h), finite)
 	default:
-		m.Constrain(relation(b.h.Expr().Pick(idx), convex.Const(finite...)))
+		m.Ge("bounds", convex.Scale(sign, convex.Pick(b.h, idx)), finite)
 	}
 }
 

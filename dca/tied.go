@@ -45,8 +45,8 @@ func (p Program) Tied(factors [][][]float64) (Program, error) {
 		if err != nil {
 			return p, err
 		}
-		out.Blocks = append(out.Blocks, func(m *convex.Model, s convex.Affine) Level {
-			level := build(m, convex.Const(make([]float64, p.Radii)...))
+		out.Blocks = append(out.Blocks, func(m *convex.Model, s convex.Expr) Level {
+			level := build(m, convex.Const(make([]float64, p.Radii)))
 			level.Constraints = tie(level.Constraints, rows, factors[t], s)
 			return level
 		})
@@ -82,10 +82,10 @@ func (p *Program) checkFactors(t int, rows [][]float64, sums int) error {
 }
 
 // tie are the constraints of a block built with radii of 0, where factors tie the rows that have one.
-func tie(constraints []convex.Convex, rows [][]int, factors [][]float64, s convex.Affine) (list []convex.Convex) {
-	sums := make([]convex.Convex, len(factors))
+func tie(constraints []convex.Expr, rows [][]int, factors [][]float64, s convex.Expr) (list []convex.Expr) {
+	sums := make([]convex.Expr, len(factors))
 	for k := range sums {
-		sums[k] = convex.Linear(s.At(k).Neg())
+		sums[k] = convex.Neg(convex.At(s, k))
 	}
 	for c, constraint := range constraints {
 		for _, part := range separate(constraint, rows[c]) {
@@ -99,7 +99,7 @@ func tie(constraints []convex.Convex, rows [][]int, factors [][]float64, s conve
 					weights[i] = f[j]
 				}
 				if slices.Max(weights) > 0 {
-					sums[k] = sums[k].Plus(part.of.Dot(weights))
+					sums[k] = convex.Add(sums[k], convex.Dot(weights, part.of))
 				}
 			}
 		}

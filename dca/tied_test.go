@@ -19,12 +19,12 @@ import (
 func shrunk(points ...[]float64) dca.Program {
 	p := dca.Program{Name: "shrunk", H0: []float64{1, 2, 3}, Radii: 3, Path: [][]float64{{3, 2, 1}, {0.5}}}
 	for _, point := range points {
-		p.Blocks = append(p.Blocks, func(m *convex.Model, h convex.Affine) dca.Level {
-			x := m.Variable("x", len(point))
-			loss := convex.SumSquares(x.Expr().Minus(convex.Const(point...))).Scale(0.5 / float64(len(points)))
-			return dca.Level{X: []*convex.Variable{x}, Train: loss, Validation: loss, Constraints: []convex.Convex{
-				convex.Abs(x.Expr()).MinusAffine(h.Slice(0, 2)), convex.Linear(x.Expr().Minus(convex.Const(1))),
-				convex.SumSquares(x.Expr()).Scale(0.5).MinusAffine(h.At(2)),
+		p.Blocks = append(p.Blocks, func(m *convex.Model, h convex.Expr) dca.Level {
+			x := m.Vector("x", len(point))
+			loss := convex.Scale(0.5/float64(len(points)), convex.SumSquares(convex.Sub(x, point)))
+			return dca.Level{X: []*convex.Variable{x}, Train: loss, Validation: loss, Constraints: []convex.Expr{
+				convex.Sub(convex.Abs(x), convex.Slice(h, 0, 2)), convex.Sub(x, 1),
+				convex.Sub(convex.Scale(0.5, convex.SumSquares(x)), convex.At(h, 2)),
 			}}
 		})
 	}
@@ -84,7 +84,7 @@ func TestTiedMisuse(t *testing.T) {
 	require.ErrorContains(t, err, "of 3 hyperparameters 2 are")
 	p = shrunk([]float64{1, 2}, []float64{3, 4})
 	whole := p.Blocks[0]
-	p.Blocks[0] = func(m *convex.Model, h convex.Affine) dca.Level {
+	p.Blocks[0] = func(m *convex.Model, h convex.Expr) dca.Level {
 		l := whole(m, h)
 		l.Constraints = l.Constraints[:2]
 		return l

@@ -27,15 +27,15 @@ func ExampleCustom() {
 	}
 	model := tune.Custom{Bilevel: dca.Program{
 		Name: "trend", H0: []float64{0.5}, Radii: 1,
-		Build: func(m *convex.Model, h convex.Affine) dca.Level {
-			x := m.Variable("x", 25)
-			slope := x.Expr().Slice(1, 25).Minus(x.Expr().Slice(0, 24))
-			bends := slope.Slice(1, 24).Minus(slope.Slice(0, 23))
+		Build: func(m *convex.Model, h convex.Expr) dca.Level {
+			x := m.Vector("x", 25)
+			slope := convex.Sub(convex.Slice(x, 1, 25), convex.Slice(x, 0, 24))
+			bends := convex.Sub(convex.Slice(slope, 1, 24), convex.Slice(slope, 0, 23))
 			return dca.Level{
 				X:           []*convex.Variable{x},
-				Train:       convex.SumSquares(x.Expr().Minus(convex.Const(first...))).Scale(1. / 50),
-				Validation:  convex.SumSquares(x.Expr().Minus(convex.Const(second...))).Scale(1. / 50),
-				Constraints: []convex.Convex{convex.Norm1(bends).MinusAffine(h)},
+				Train:       convex.Scale(1./50, convex.SumSquares(convex.Sub(x, first))),
+				Validation:  convex.Scale(1./50, convex.SumSquares(convex.Sub(x, second))),
+				Constraints: []convex.Expr{convex.Sub(convex.Norm1(bends), h)},
 			}
 		},
 	}, Settings: dca.Settings{GapTol: 1e-4}}
@@ -51,24 +51,24 @@ func ExampleCustom() {
 
 // folded is the program of a fit x to the numbers of several folds, one block for each, with squares for losses or
 // absolute values.
-func folded(name string, train, val []float64, loss func(convex.Affine) convex.Convex) dca.Program {
+func folded(name string, train, val []float64, loss func(convex.Operand) convex.Expr) dca.Program {
 	p := dca.Program{Name: name, H0: []float64{2}, Radii: 1}
 	for t := range train {
-		p.Blocks = append(p.Blocks, func(m *convex.Model, h convex.Affine) dca.Level {
-			x := m.Variable("x", 1)
+		p.Blocks = append(p.Blocks, func(m *convex.Model, h convex.Expr) dca.Level {
+			x := m.Vector("x", 1)
 			share := 1 / float64(len(train))
 			return dca.Level{
 				X:           []*convex.Variable{x},
-				Train:       loss(x.Expr().Minus(convex.Const(train[t]))).Scale(share),
-				Validation:  loss(x.Expr().Minus(convex.Const(val[t]))).Scale(share),
-				Constraints: []convex.Convex{convex.SumSquares(x.Expr()).Scale(0.5).MinusAffine(h)},
+				Train:       convex.Scale(share, loss(convex.Sub(x, train[t]))),
+				Validation:  convex.Scale(share, loss(convex.Sub(x, val[t]))),
+				Constraints: []convex.Expr{convex.Sub(convex.Scale(0.5, convex.SumSquares(x)), h)},
 			}
 		})
 	}
 	return p
 }
 
-func halfSquares(r convex.Affine) convex.Convex { return convex.SumSquares(r).Scale(0.5) }
+func halfSquares(r convex.Operand) convex.Expr { return convex.Scale(0.5, convex.SumSquares(r)) }
 
 // Every method takes a model of one's own. Blocks need no Score. In the penalty form the folds have x = a/(1 + lambda),
 // a = 3 and 6 with the validation values 1 and 2: lambda = 2 is best. A radius is one for both, whose x are then the

@@ -41,22 +41,22 @@ func ExampleCustom_ladder() {
 		}
 	}
 	residual := func(row []float64, b []float64) float64 { return row[features] - floats.Dot(row[:features], b) }
-	loss := func(rows [][]float64, b convex.Affine) convex.Convex {
-		sum := convex.Linear(convex.Const(0))
+	loss := func(rows [][]float64, b convex.Expr) convex.Expr {
+		sum := convex.Const(0)
 		for _, row := range rows {
-			sum = sum.Plus(convex.SumSquares(b.Dot(row[:features]).Minus(convex.Const(row[features]))))
+			sum = convex.Add(sum, convex.SumSquares(convex.Sub(convex.Dot(row[:features], b), row[features])))
 		}
-		return sum.Scale(0.5 / float64(len(rows)))
+		return convex.Scale(0.5/float64(len(rows)), sum)
 	}
 	ones := slices.Repeat([]float64{1}, features)
 	model := tune.Custom{
 		Bilevel: dca.Program{
 			Name: "my-lasso", H0: ones, Radii: features,
-			Build: func(m *convex.Model, h convex.Affine) dca.Level {
-				b := m.Variable("b", features)
+			Build: func(m *convex.Model, h convex.Expr) dca.Level {
+				b := m.Vector("b", features)
 				return dca.Level{
-					X: []*convex.Variable{b}, Train: loss(train, b.Expr()), Validation: loss(val, b.Expr()),
-					Constraints: []convex.Convex{convex.Abs(b.Expr()).MinusAffine(h)},
+					X: []*convex.Variable{b}, Train: loss(train, b), Validation: loss(val, b),
+					Constraints: []convex.Expr{convex.Sub(convex.Abs(b), h)},
 				}
 			},
 		},
@@ -92,19 +92,19 @@ func ExampleCustom_ladder() {
 }
 
 // written is a regression by squares on the rows of a division, with penalties of one's own.
-func written(d dataset.Division, common [][]float64, penalties func(b, r convex.Affine) []convex.Convex) tune.Custom {
+func written(d dataset.Division, common [][]float64, penalties func(b, r convex.Expr) []convex.Expr) tune.Custom {
 	parts, radii := d.Parts(), len(common[0])
-	half := func(rows *dataset.Data, b *convex.Variable) convex.Convex {
-		r := b.Expr().MulMat(rows.Dense()).Minus(convex.Const(rows.Y...))
-		return convex.SumSquares(r).Scale(0.5 / float64(len(rows.Y)*len(parts)))
+	half := func(rows *dataset.Data, b *convex.Variable) convex.Expr {
+		r := convex.Sub(convex.Mul(rows.Dense(), b), rows.Y)
+		return convex.Scale(0.5/float64(len(rows.Y)*len(parts)), convex.SumSquares(r))
 	}
 	p := dca.Program{Name: "written", H0: slices.Repeat([]float64{1}, radii), Radii: radii}
 	for _, part := range parts {
 		_, n := part.Train.Dims()
-		p.Blocks = append(p.Blocks, func(m *convex.Model, h convex.Affine) dca.Level {
-			b := m.Variable("b", n)
+		p.Blocks = append(p.Blocks, func(m *convex.Model, h convex.Expr) dca.Level {
+			b := m.Vector("b", n)
 			return dca.Level{X: []*convex.Variable{b}, Train: half(part.Train, b), Validation: half(part.Val, b),
-				Constraints: penalties(b.Expr(), h)}
+				Constraints: penalties(b, h)}
 		})
 	}
 	losses := func(x [][]float64) (list []float64) {
@@ -135,17 +135,17 @@ func beside(t *testing.T, d dataset.Division) (ours []*regression.Model, custom 
 	o := regression.Options{Groups: g}
 	ours = []*regression.Model{must.Of(regression.WeightedLasso(d, regression.Options{}))(t),
 		must.Of(regression.GroupLasso(d, o))(t), must.Of(regression.SparseGroupLasso(d, o))(t)}
-	norms := func(b, r convex.Affine) []convex.Convex {
-		return []convex.Convex{convex.GroupNorms(b, g.Members).MinusAffine(r)}
+	norms := func(b, r convex.Expr) []convex.Expr {
+		return []convex.Expr{convex.Sub(convex.GroupNorms(b, g.Members), r)}
 	}
 	custom = []tune.Custom{
-		written(d, [][]float64{ones}, func(b, r convex.Affine) []convex.Convex {
-			return []convex.Convex{convex.Abs(b).MinusAffine(r)}
+		written(d, [][]float64{ones}, func(b, r convex.Expr) []convex.Expr {
+			return []convex.Expr{convex.Sub(convex.Abs(b), r)}
 		}),
 		written(d, [][]float64{roots}, norms),
 		written(d, [][]float64{slices.Concat(ones, make([]float64, len(roots))), slices.Concat(sparse, roots)},
-			func(b, r convex.Affine) []convex.Convex {
-				return append(norms(b, r.Slice(p, r.Len())), convex.Abs(b).MinusAffine(r.Slice(0, p)))
+			func(b, r convex.Expr) []convex.Expr {
+				return append(norms(b, convex.Slice(r, p, r.Len())), convex.Sub(convex.Abs(b), convex.Slice(r, 0, p)))
 			}),
 	}
 	for k, m := range ours {
@@ -288,8 +288,8 @@ func TestCustomMisuse(t *testing.T) {
 		"row 1 of constraint 0 is not P(x": func(m *tune.Custom) { m.Bilevel.Blocks = bent(m.Bilevel.Blocks) },
 	} {
 		d := modeltest.Split(5, 20, 20, 5, []float64{2, -1, 0}, 0.5)
-		m := written(d, [][]float64{slices.Clone(ones)}, func(b, r convex.Affine) []convex.Convex {
-			return []convex.Convex{convex.Abs(b).MinusAffine(r)}
+		m := written(d, [][]float64{slices.Clone(ones)}, func(b, r convex.Expr) []convex.Expr {
+			return []convex.Expr{convex.Sub(convex.Abs(b), r)}
 		})
 		change(&m)
 		_, err := tune.VFiDCA(context.Background(), m, tune.Config{})
@@ -305,11 +305,12 @@ func untrained(context.Context, problems.Solver, []float64) (problems.Fit, *floa
 }
 
 // bent are blocks whose constraints have multiples of radii.
-func bent(blocks []func(*convex.Model, convex.Affine) dca.Level) (list []func(*convex.Model, convex.Affine) dca.Level) {
+func bent(blocks []func(*convex.Model, convex.Expr) dca.Level) (list []func(*convex.Model, convex.Expr) dca.Level) {
 	for _, build := range blocks {
-		list = append(list, func(m *convex.Model, h convex.Affine) dca.Level {
+		list = append(list, func(m *convex.Model, h convex.Expr) dca.Level {
 			l := build(m, h)
-			l.Constraints[0] = convex.Abs(l.X[0].Expr()).MinusAffine(convex.Stack(h.At(0), h.Slice(1, 3).Scale(2)))
+			l.Constraints[0] = convex.Sub(convex.Abs(l.X[0]),
+				convex.Stack(convex.At(h, 0), convex.Scale(2, convex.Slice(h, 1, 3))))
 			return l
 		})
 	}

@@ -59,8 +59,8 @@ const (
 
 // majorised is one of the two programs, compiled once with the roots of c and phi + epsilon as parameters.
 type majorised struct {
-	train, value convex.Convex // l, and that with the squares
-	h            convex.Affine
+	train, value convex.Expr // l, and that with the squares
+	h            convex.Expr
 	root, bound  *convex.Parameter
 	solver       *convex.Solver
 }
@@ -69,36 +69,35 @@ type majorised struct {
 func (t *task) majorise(upper bool) (*majorised, error) {
 	p, m := &t.Program, convex.NewModel()
 	n := len(p.H0)
-	u, radii := m.Variable("u", n-p.Radii), convex.Const(make([]float64, p.Radii)...)
-	validation := convex.Linear(convex.Const(0))
+	u, radii := m.Vector("u", n-p.Radii), convex.Const(make([]float64, p.Radii))
+	validation := convex.Const(0)
 	g := &majorised{train: validation, root: m.Parameter("roots of c", n), bound: m.Parameter("phi + epsilon", 1)}
 	blocks := p.Blocks
 	if p.Build != nil {
 		blocks = append(blocks, p.Build)
 	}
 	for _, build := range blocks {
-		r := m.Variable("r", p.Radii)
-		level := build(m, convex.Stack(r.Expr(), u.Expr()))
+		r := m.Vector("r", p.Radii)
+		level := build(m, convex.Stack(r, u))
 		for _, c := range level.Constraints {
-			m.Constrain(convex.LessEqual(c, convex.Const(0)))
+			m.Le("", c, 0)
 		}
-		m.Constrain(level.Set...)
-		radii = radii.Plus(r.Expr())
-		g.train, validation = g.train.Plus(level.Train), validation.Plus(level.Validation)
+		radii = convex.Add(radii, r)
+		g.train, validation = convex.Add(g.train, level.Train), convex.Add(validation, level.Validation)
 	}
-	g.h = convex.Stack(radii, u.Expr())
+	g.h = convex.Stack(radii, u)
 	for j := p.Radii; j < n; j++ {
 		if p.Lo != nil && !math.IsInf(p.Lo[j], 0) {
-			m.Constrain(convex.GreaterEqual(g.h.At(j), convex.Const(p.Lo[j])))
+			m.Ge("", convex.At(g.h, j), p.Lo[j])
 		}
 		if p.Hi != nil && !math.IsInf(p.Hi[j], 0) {
-			m.Constrain(convex.GreaterEqual(convex.Const(p.Hi[j]), g.h.At(j)))
+			m.Ge("", p.Hi[j], convex.At(g.h, j))
 		}
 	}
-	g.value = g.train.Plus(convex.SumSquares(g.root.Times(g.h)).Scale(0.5))
+	g.value = convex.Add(g.train, convex.Scale(0.5, convex.SumSquares(convex.Scale(g.root, g.h))))
 	if m.Minimize(g.value); upper {
 		m.Minimize(validation)
-		m.Constrain(convex.LessEqual(g.value, g.bound.Expr()))
+		m.Le("", g.value, g.bound)
 	}
 	compiled, err := m.Compile()
 	if err != nil {

@@ -28,13 +28,13 @@ func TestMajorisedGap(t *testing.T) {
 		epsilon := rapid.Float64Range(0.01, 2).Draw(t, "epsilon")
 		p := dca.Program{H0: []float64{1}, Radii: 1}
 		for _, a := range parts {
-			p.Blocks = append(p.Blocks, func(m *convex.Model, h convex.Affine) dca.Level {
-				b := m.Variable("b", len(a))
-				loss := func(y []float64) convex.Convex {
-					return convex.SumSquares(b.Expr().Minus(convex.Const(y...))).Scale(0.5)
+			p.Blocks = append(p.Blocks, func(m *convex.Model, h convex.Expr) dca.Level {
+				b := m.Vector("b", len(a))
+				loss := func(y []float64) convex.Expr {
+					return convex.Scale(0.5, convex.SumSquares(convex.Sub(b, y)))
 				}
 				return dca.Level{X: []*convex.Variable{b}, Train: loss(a), Validation: loss(target),
-					Constraints: []convex.Convex{convex.Norm1(b.Expr()).MinusAffine(h)}}
+					Constraints: []convex.Expr{convex.Sub(convex.Norm1(b), h)}}
 			})
 		}
 		backend := must.Of(backends.Open(backends.Default))(t)

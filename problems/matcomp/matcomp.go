@@ -143,42 +143,42 @@ func (m *Model) Program() dca.Program {
 	d := m.data
 	return dca.Program{
 		Name: m.Name(), H0: m.r0, Radii: len(m.r0), Path: m.path(), PathRise: m.rise(),
-		Build: func(model *convex.Model, h convex.Affine) dca.Level {
+		Build: func(model *convex.Model, h convex.Expr) dca.Level {
 			p := d.Row.count() + d.Col.count()
-			x := []*convex.Variable{model.Variable("coefficients", p), model.Variable("Gamma", d.Rows*d.Cols)}
+			x := []*convex.Variable{model.Vector("coefficients", p), model.Vector("Gamma", d.Rows*d.Cols)}
 			if m.intercept {
-				x = append(x, model.Variable("b0", 1))
+				x = append(x, model.Vector("b0", 1))
 			}
-			bounds := []convex.Convex{convex.NuclearNorm(x[1].Expr(), d.Rows, d.Cols).MinusAffine(h.At(0))}
+			bounds := []convex.Expr{convex.Sub(convex.NuclearNorm(convex.Reshape(x[1], d.Rows, d.Cols)), convex.At(h, 0))}
 			if p > 0 {
-				bounds = append(bounds, convex.GroupNorms(x[0].Expr(), m.groups()).MinusAffine(h.Slice(1, len(m.r0))))
+				bounds = append(bounds, convex.Sub(convex.GroupNorms(x[0], m.groups()), convex.Slice(h, 1, len(m.r0))))
 			}
 			train := m.residuals(d.Train, x)
 			return dca.Level{
 				X: x, Train: meanSquare(train), Validation: meanSquare(m.residuals(d.Val, x)),
-				Residuals: []convex.Affine{train}, Constraints: bounds,
+				Residuals: []convex.Expr{train}, Constraints: bounds,
 			}
 		},
 	}
 }
 
 // meanSquare is |r|^2 / (2 n).
-func meanSquare(r convex.Affine) convex.Convex {
-	return convex.SumSquares(r).Scale(0.5 / float64(r.Len()))
+func meanSquare(r convex.Expr) convex.Expr {
+	return convex.Scale(0.5/float64(r.Len()), convex.SumSquares(r))
 }
 
 // residuals are those of some entries in the unit of the model.
-func (m *Model) residuals(entries []Entry, vars []*convex.Variable) convex.Affine {
+func (m *Model) residuals(entries []Entry, vars []*convex.Variable) convex.Expr {
 	index, y := make([]int, len(entries)), make([]float64, len(entries))
 	for k, e := range entries {
 		index[k], y[k] = e.Row*m.data.Cols+e.Col, m.u.value(e.Value)
 	}
-	r := vars[1].Expr().Pick(index).Minus(convex.Const(y...))
+	r := convex.Sub(convex.Pick(vars[1], index), y)
 	if x := m.u.features(entries); x != nil {
-		r = r.Plus(vars[0].Expr().MulMat(x))
+		r = convex.Add(r, convex.Mul(x, vars[0]))
 	}
 	if m.intercept {
-		r = r.Plus(vars[2].Expr())
+		r = convex.Add(r, vars[2])
 	}
 	return r
 }

@@ -112,8 +112,8 @@ func TestAgainstConic(t *testing.T) {
 // are twice those of the elastic net, whose loss is half of its.
 func TestNetOfAnotherLoss(t *testing.T) {
 	squares := regression.Net{Name: "squares", Loss: regression.Loss{
-		Sum: func(f convex.Affine, y, _ []float64, _ float64) convex.Convex {
-			return convex.SumSquares(f.Minus(convex.Const(y...)))
+		Sum: func(f convex.Expr, y, _ []float64, _ float64) convex.Expr {
+			return convex.SumSquares(convex.Sub(f, y))
 		},
 		Value: func(f, y []float64, _ float64) float64 { return (f[0] - y[0]) * (f[0] - y[0]) },
 		Slope: func(f, y, _ float64) float64 { return 2 * (f - y) },

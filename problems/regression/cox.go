@@ -188,20 +188,20 @@ func (h *hazards) unit(val *dataset.Data) float64 { return 2 * weightOf(val) / h
 // loss is the half deviance of rows among themselves, which is none of single rows.
 func (h *hazards) loss() Loss {
 	return Loss{
-		Sum: func(f convex.Affine, y, weights []float64, _ float64) convex.Convex {
+		Sum: func(f convex.Expr, y, weights []float64, _ float64) convex.Expr {
 			lists := survival.New(y, weights, h.ties).Lists()
 			minus := make([]float64, len(y))
 			for k, i := range lists.Event {
 				minus[i] = -lists.EventWeight[k]
 			}
-			out := convex.Linear(f.Dot(minus).Plus(convex.Const(lists.Constant)))
-			risks := f.Pick(lists.Row).Plus(convex.Const(lists.Offset...))
+			out := convex.Add(convex.Dot(minus, f), lists.Constant)
+			risks := convex.Add(convex.Pick(f, lists.Row), lists.Offset)
 			groups := map[float64][][]int{} // by their weight
 			for k, group := range lists.Group {
 				groups[lists.Weight[k]] = append(groups[lists.Weight[k]], group)
 			}
 			for _, weight := range slices.Sorted(maps.Keys(groups)) {
-				out = out.Plus(convex.LogSumExp(risks, groups[weight]).Sum().Scale(weight))
+				out = convex.Add(out, convex.Scale(weight, convex.Sum(convex.LogSumExp(risks, groups[weight]...))))
 			}
 			return out
 		},

@@ -192,9 +192,9 @@ func (d *data) Variables(m *convex.Model) []*convex.Variable {
 	_, p := d.Dims()
 	var vars []*convex.Variable
 	for range d.parts {
-		vars = append(vars, m.Variable("b", p*d.outputs))
+		vars = append(vars, m.Vector("b", p*d.outputs))
 		if d.intercept() {
-			vars = append(vars, m.Variable("b0", d.outputs))
+			vars = append(vars, m.Vector("b0", d.outputs))
 		}
 	}
 	return vars
@@ -208,38 +208,38 @@ func of[T any](d *data, x []T, t int) []T {
 
 // Train is the loss over the training rows of the variables that [data.Variables] returned, with folds the mean of
 // theirs.
-func (d *data) Train(vars []*convex.Variable) convex.Convex {
+func (d *data) Train(vars []*convex.Variable) convex.Expr {
 	return d.overFolds(vars, func(p part) *dataset.Data { return p.train })
 }
 
 // Validation is the loss over the validation rows.
-func (d *data) Validation(vars []*convex.Variable) convex.Convex {
+func (d *data) Validation(vars []*convex.Variable) convex.Expr {
 	return d.overFolds(vars, func(p part) *dataset.Data { return p.val })
 }
 
 // overFolds is the mean over the folds of the mean loss of some rows.
-func (d *data) overFolds(vars []*convex.Variable, rows func(part) *dataset.Data) convex.Convex {
+func (d *data) overFolds(vars []*convex.Variable, rows func(part) *dataset.Data) convex.Expr {
 	sum := d.mean(rows(d.parts[0]), of(d, vars, 0))
 	for t := 1; t < len(d.parts); t++ {
-		sum = sum.Plus(d.mean(rows(d.parts[t]), of(d, vars, t)))
+		sum = convex.Add(sum, d.mean(rows(d.parts[t]), of(d, vars, t)))
 	}
-	return sum.Scale(1 / float64(len(d.parts)))
+	return convex.Scale(1/float64(len(d.parts)), sum)
 }
 
 // Residuals are those of the training rows, which vanish with their losses, nil where no loss does.
-func (d *data) Residuals(vars []*convex.Variable) []convex.Affine {
+func (d *data) Residuals(vars []*convex.Variable) []convex.Expr {
 	if d.loss.Residuals == nil {
 		return nil
 	}
-	var all []convex.Affine
+	var all []convex.Operand
 	for t, p := range d.parts {
 		all = append(all, d.loss.Residuals(d.predictions(p.train, of(d, vars, t)), slices.Concat(outputs(p.train)...), d.sd))
 	}
-	return []convex.Affine{convex.Stack(all...)}
+	return []convex.Expr{convex.Stack(all...)}
 }
 
 // OfOutput are the coefficients of output k.
-func (d *data) OfOutput(b convex.Affine, k int) convex.Affine {
+func (d *data) OfOutput(b convex.Expr, k int) convex.Expr {
 	if d.outputs == 1 {
 		return b
 	}
@@ -248,19 +248,19 @@ func (d *data) OfOutput(b convex.Affine, k int) convex.Affine {
 	for j := range at {
 		at[j] = j*d.outputs + k
 	}
-	return b.Pick(at)
+	return convex.Pick(b, at)
 }
 
 // predictions are X b + b0 of all rows, for one output after the other.
-func (d *data) predictions(rows *dataset.Data, vars []*convex.Variable) convex.Affine {
-	var all []convex.Affine
+func (d *data) predictions(rows *dataset.Data, vars []*convex.Variable) convex.Expr {
+	var all []convex.Operand
 	for k := range d.outputs {
-		f := d.OfOutput(vars[0].Expr(), k).MulMat(rows.X)
+		f := convex.Mul(rows.X, d.OfOutput(vars[0], k))
 		if len(vars) > 1 {
-			f = f.Plus(vars[1].Expr().At(k))
+			f = convex.Add(f, convex.At(vars[1], k))
 		}
 		if rows.Offset != nil {
-			f = f.Plus(convex.Const(rows.Offset...))
+			f = convex.Add(f, rows.Offset)
 		}
 		all = append(all, f)
 	}
@@ -268,9 +268,9 @@ func (d *data) predictions(rows *dataset.Data, vars []*convex.Variable) convex.A
 }
 
 // mean is the mean loss of X b + b0, for squares 1/(2n) |X b + b0 - y|^2.
-func (d *data) mean(rows *dataset.Data, vars []*convex.Variable) convex.Convex {
+func (d *data) mean(rows *dataset.Data, vars []*convex.Variable) convex.Expr {
 	f := d.predictions(rows, vars)
-	return d.loss.Sum(f, slices.Concat(outputs(rows)...), meanOne(rows), d.sd).Scale(1 / float64(len(rows.Y)))
+	return convex.Scale(1/float64(len(rows.Y)), d.loss.Sum(f, slices.Concat(outputs(rows)...), meanOne(rows), d.sd))
 }
 
 // meanOne are the weights of rows with the mean 1, nil for equal ones.

@@ -172,7 +172,7 @@ func TestOutlineIsTheProgram(t *testing.T) {
 				whole.Outline = nil
 				alone := m.Program()
 				require.Equal(t, whole.Blocks == nil, alone.Blocks == nil)
-				forbidden := func(*convex.Model, convex.Affine) dca.Level {
+				forbidden := func(*convex.Model, convex.Expr) dca.Level {
 					t.Error("the losses are built")
 					return dca.Level{}
 				}

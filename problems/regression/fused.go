@@ -36,10 +36,10 @@ func FusedLasso(s dataset.Division, o Options) (*Model, error) {
 		d := differencesOf(p, o.Order)
 		out := spec{
 			Names: []string{"l1", "fusion"}, R0: []float64{10},
-			Penalties: func(b, r convex.Affine) []convex.Convex {
-				return []convex.Convex{
-					convex.Norm1(b).MinusAffine(r.At(0)),
-					convex.Norm1(b.MulMat(d)).MinusAffine(r.At(1)),
+			Penalties: func(b, r convex.Expr) []convex.Expr {
+				return []convex.Expr{
+					convex.Sub(convex.Norm1(b), convex.At(r, 0)),
+					convex.Sub(convex.Norm1(convex.Mul(d, b)), convex.At(r, 1)),
 				}
 			},
 		}

@@ -37,8 +37,8 @@ func GroupLasso(s dataset.Division, o Options) (*Model, error) {
 		out := spec{
 			Names: g.Names, R0: []float64{10}, Settings: groupSettings,
 			Fit: fitOfGroups(g, p), Units: g.Members, Common: &glm.Weights{Norm: g.Factors()},
-			Penalties: func(b, r convex.Affine) []convex.Convex {
-				return []convex.Convex{convex.GroupNorms(b, g.Members).MinusAffine(r)}
+			Penalties: func(b, r convex.Expr) []convex.Expr {
+				return []convex.Expr{convex.Sub(convex.GroupNorms(b, g.Members), r)}
 			},
 		}
 		if out.Fit != nil {
@@ -84,10 +84,10 @@ func SparseGroupLasso(s dataset.Division, o Options) (*Model, error) {
 		}
 		return spec{
 			Names: append(slices.Clone(g.Names), "l1"), R0: []float64{10}, Settings: groupSettings, Advice: adviceOfGroups,
-			Penalties: func(b, r convex.Affine) []convex.Convex {
-				return []convex.Convex{
-					convex.GroupNorms(b, g.Members).MinusAffine(r.Slice(0, g.Len())),
-					convex.Norm1(b).MinusAffine(r.At(g.Len())),
+			Penalties: func(b, r convex.Expr) []convex.Expr {
+				return []convex.Expr{
+					convex.Sub(convex.GroupNorms(b, g.Members), convex.Slice(r, 0, g.Len())),
+					convex.Sub(convex.Norm1(b), convex.At(r, g.Len())),
 				}
 			},
 			Units: g.Members, Common: &glm.Weights{Norm: g.Factors(), L1: slices.Repeat([]float64{1}, p)},

@@ -71,7 +71,7 @@ const halfRounding = 1e-12
 // huberLoss is the Huber loss with a threshold in the user's unit.
 func huberLoss(threshold float64) Loss {
 	return Loss{
-		Sum: func(f convex.Affine, y, weights []float64, sd float64) convex.Convex {
+		Sum: func(f convex.Expr, y, weights []float64, sd float64) convex.Expr {
 			return total(convex.Huber(differences(f, y, sd), threshold/sd), weights)
 		},
 		Value: func(f, y []float64, sd float64) float64 {

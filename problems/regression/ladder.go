@@ -98,7 +98,7 @@ func times(f *glm.Weights, lambda []float64) *glm.Weights {
 }
 
 // penalties are those of fold t for conic programs.
-func (r *rung) penalties(t int, b, radii convex.Affine) []convex.Convex {
+func (r *rung) penalties(t int, b, radii convex.Expr) []convex.Expr {
 	f, norms := r.factors[t], convex.Abs(b)
 	if units := r.full.spec.Units; units != nil {
 		norms = convex.GroupNorms(b, units)
@@ -107,11 +107,11 @@ func (r *rung) penalties(t int, b, radii convex.Affine) []convex.Convex {
 	for _, u := range r.excluded(t) {
 		weights[u] = 0
 	}
-	var list []convex.Convex
+	var list []convex.Expr
 	if f.L1 != nil {
-		list = append(list, convex.Abs(b).Dot(f.L1).MinusAffine(radii.At(0)))
+		list = append(list, convex.Sub(convex.Dot(f.L1, convex.Abs(b)), convex.At(radii, 0)))
 	}
-	return append(list, norms.Dot(weights).MinusAffine(radii.At(radii.Len()-1)))
+	return append(list, convex.Sub(convex.Dot(weights, norms), convex.At(radii, radii.Len()-1)))
 }
 
 // excluded are the units that fold t leaves out.
@@ -125,12 +125,10 @@ func (r *rung) excluded(t int) (list []int) {
 }
 
 // set holds the coefficients of features that fold t leaves out at 0.
-func (r *rung) set(t int, b convex.Affine) []*convex.Constraint {
-	out := r.excluded(t)
-	if len(out) == 0 {
-		return nil
+func (r *rung) set(m *convex.Model, t int, b convex.Expr) {
+	if out := r.excluded(t); len(out) > 0 {
+		m.Eq("left out", convex.Pick(b, out), 0)
 	}
-	return []*convex.Constraint{convex.Equal(b.Pick(out), convex.Const(make([]float64, len(out))...))}
 }
 
 // terms are those of fold t for a fit of single features.

@@ -45,10 +45,10 @@ func logistic(s dataset.Division, o Options, n Net) (*Model, error) {
 
 // logisticLoss is the logistic loss of targets -1 and 1, without overflow.
 var logisticLoss = Loss{
-	Sum: func(f convex.Affine, y, weights []float64, _ float64) convex.Convex {
+	Sum: func(f convex.Expr, y, weights []float64, _ float64) convex.Expr {
 		minus := slices.Clone(y)
 		floats.Scale(-1, minus)
-		return total(convex.Logistic(f.MulMat(mat.NewDiagDense(len(minus), minus))), weights)
+		return total(convex.Logistic(convex.Mul(mat.NewDiagDense(len(minus), minus), f)), weights)
 	},
 	Value: func(f, y []float64, _ float64) float64 {
 		return max(-y[0]*f[0], 0) + math.Log1p(math.Exp(-math.Abs(f[0])))

@@ -17,14 +17,14 @@ import (
 type Loss struct {
 	// Sum is the sum of the losses at the predictions f, those of all rows for one output after the other, of the targets
 	// y, in the same order where there are several, times the weights, which are not negative, nil for ones; see [total].
-	Sum func(f convex.Affine, y, weights []float64, sd float64) convex.Convex
+	Sum func(f convex.Expr, y, weights []float64, sd float64) convex.Expr
 	// Value is the loss of one row, with its target or its several targets.
 	Value func(f, y []float64, sd float64) float64
 	// Slope is the derivative of that with one output, a subgradient where there is none; nil where Net.Fit says the
 	// largest weight.
 	Slope func(f, y, sd float64) float64
 	// Residuals vanish exactly where the losses do; nil where there are none.
-	Residuals func(f convex.Affine, y []float64, sd float64) convex.Affine
+	Residuals func(f convex.Expr, y []float64, sd float64) convex.Expr
 	// Engine is the loss of package glm, of targets divided by sd; nil for squares.
 	Engine func(sd float64) glm.Loss
 }
@@ -38,29 +38,29 @@ var squares = Loss{
 }
 
 // sumOfSquares is half the sum of squares.
-func sumOfSquares(f convex.Affine, y, weights []float64, sd float64) convex.Convex {
+func sumOfSquares(f convex.Expr, y, weights []float64, sd float64) convex.Expr {
 	r := differences(f, y, sd)
 	if weights != nil {
 		root := make([]float64, len(weights))
 		for i, w := range weights {
 			root[i] = math.Sqrt(w)
 		}
-		r = r.MulMat(mat.NewDiagDense(len(root), root))
+		r = convex.Mul(mat.NewDiagDense(len(root), root), r)
 	}
-	return convex.SumSquares(r).Scale(0.5)
+	return convex.Scale(0.5, convex.SumSquares(r))
 }
 
 // differences are f - y.
-func differences(f convex.Affine, y []float64, _ float64) convex.Affine {
-	return f.Minus(convex.Const(y...))
+func differences(f convex.Expr, y []float64, _ float64) convex.Expr {
+	return convex.Sub(f, y)
 }
 
 // total is the sum of losses, each times its weight; nil for ones.
-func total(losses convex.Convex, weights []float64) convex.Convex {
+func total(losses convex.Expr, weights []float64) convex.Expr {
 	if weights == nil {
-		return losses.Sum()
+		return convex.Sum(losses)
 	}
-	return losses.Dot(weights)
+	return convex.Dot(weights, losses)
 }
 
 // constant is a prediction c for all rows with the least loss by their weights, nil for equal ones.

@@ -25,9 +25,9 @@ type spec struct {
 	R0 []float64
 	// Penalties returns P_i(b) - r_i for the coefficients b and the radii r, in the order of
 	// Names, in any grouping.
-	Penalties func(b, r convex.Affine) []convex.Convex
+	Penalties func(b, r convex.Expr) []convex.Expr
 	// Set are constraints on the variables alone, beside the bounds of [Terms]; nil for none.
-	Set func(x []*convex.Variable) []*convex.Constraint
+	Set func(m *convex.Model, x []*convex.Variable)
 	// Path are the weights for the data-driven start, see [dca.Program]; nil for a few that all penalties have in common.
 	// PathRise is that of [dca.Program].
 	Path     [][]float64
@@ -173,18 +173,18 @@ func (m *Model) Program() dca.Program {
 }
 
 // outline builds the variables and penalties of all folds, without the losses.
-func (m *Model) outline(model *convex.Model, r convex.Affine) dca.Level {
+func (m *Model) outline(model *convex.Model, r convex.Expr) dca.Level {
 	var level dca.Level
 	for t := range m.data.Folds() {
 		x := m.data.Fold(t).Variables(model)
 		level.X = append(level.X, x...)
-		level.Constraints = append(level.Constraints, m.penalties(t, x[0].Expr(), r)...)
+		level.Constraints = append(level.Constraints, m.penalties(t, x[0], r)...)
 	}
 	return level
 }
 
 // penalties are those of fold t.
-func (m *Model) penalties(t int, b, r convex.Affine) []convex.Convex {
+func (m *Model) penalties(t int, b, r convex.Expr) []convex.Expr {
 	if m.rung != nil {
 		return m.rung.penalties(t, b, r)
 	}
@@ -192,22 +192,23 @@ func (m *Model) penalties(t int, b, r convex.Affine) []convex.Convex {
 }
 
 // level builds the functions of a split or of fold t, whose losses have a share in the whole.
-func (m *Model) level(t int, share float64) func(*convex.Model, convex.Affine) dca.Level {
+func (m *Model) level(t int, share float64) func(*convex.Model, convex.Expr) dca.Level {
 	d, unit := m.data.Fold(t), 1.0
 	if m.hazards != nil {
 		unit = m.hazards.unit(d.parts[0].val)
 	}
-	return func(model *convex.Model, r convex.Affine) dca.Level {
+	return func(model *convex.Model, r convex.Expr) dca.Level {
 		x := d.Variables(model)
 		level := dca.Level{
-			X: x, Train: d.Train(x).Scale(share), Validation: d.Validation(x).Scale(share * unit), Residuals: d.Residuals(x),
-			Constraints: m.penalties(t, x[0].Expr(), r), Set: d.bounds(x[0].Expr()),
+			X: x, Train: convex.Scale(share, d.Train(x)), Validation: convex.Scale(share*unit, d.Validation(x)),
+			Residuals: d.Residuals(x), Constraints: m.penalties(t, x[0], r),
 		}
+		d.bounds(model, x[0])
 		if m.spec.Set != nil {
-			level.Set = append(level.Set, m.spec.Set(x)...)
+			m.spec.Set(model, x)
 		}
 		if m.rung != nil {
-			level.Set = append(level.Set, m.rung.set(t, x[0].Expr())...)
+			m.rung.set(model, t, x[0])
 		}
 		return level
 	}

@@ -66,30 +66,29 @@ func Multinomial(s dataset.Division, o Options) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.spec.Set = func(x []*convex.Variable) []*convex.Constraint { return zeroSums(m.data.terms, len(classes), x) }
+	m.spec.Set = func(model *convex.Model, x []*convex.Variable) { zeroSums(model, m.data.terms, len(classes), x) }
 	return m, nil
 }
 
 // zeroSums say that constants add up to 0 over the k classes, and so do coefficients of a feature without a penalty and
 // bounds, which nothing else determines.
-func zeroSums(t sparse.Terms, k int, x []*convex.Variable) (out []*convex.Constraint) {
-	b := x[0].Expr()
+func zeroSums(m *convex.Model, t sparse.Terms, k int, x []*convex.Variable) {
+	b := x[0]
 	for j, f := range t.Factors {
 		if f > 0 || t.Lower != nil && !math.IsInf(t.Lower[j], -1) || t.Upper != nil && !math.IsInf(t.Upper[j], 1) {
 			continue
 		}
-		out = append(out, convex.Equal(b.Slice(j*k, (j+1)*k).Sum(), convex.Const(0)))
+		m.Eq("zero sum", convex.Sum(convex.Slice(b, j*k, (j+1)*k)), 0)
 	}
 	if len(x) > 1 {
-		out = append(out, convex.Equal(x[1].Expr().Sum(), convex.Const(0)))
+		m.Eq("zero sum", convex.Sum(x[1]), 0)
 	}
-	return out
 }
 
 // multinomialLoss is minus the logarithm of the probability of the class, whose number the target is.
 func multinomialLoss(classes int) Loss {
 	return Loss{
-		Sum: func(f convex.Affine, y, weights []float64, _ float64) convex.Convex {
+		Sum: func(f convex.Expr, y, weights []float64, _ float64) convex.Expr {
 			n := len(y)
 			own, groups := make([]float64, classes*n), make([][]int, n)
 			for i, class := range y {
@@ -100,7 +99,7 @@ func multinomialLoss(classes int) Loss {
 					groups[i] = append(groups[i], c*n+i)
 				}
 			}
-			return total(convex.LogSumExp(f, groups), weights).PlusAffine(f.Dot(own))
+			return convex.Add(total(convex.LogSumExp(f, groups...), weights), convex.Dot(own, f))
 		},
 		Value: func(f, y []float64, _ float64) float64 { return floats.LogSumExp(f) - f[int(y[0])] },
 	}

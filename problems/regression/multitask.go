@@ -39,8 +39,8 @@ func MultiTask(s dataset.Division, o Options) (*Model, error) {
 	}
 	return NewNet(s, o, Net{
 		Name: "multi-task", outputs: names, several: true, Loss: Loss{
-			Sum: func(f convex.Affine, y, _ []float64, sd float64) convex.Convex {
-				return convex.SumSquares(differences(f, y, sd)).Scale(0.5 / float64(q))
+			Sum: func(f convex.Expr, y, _ []float64, sd float64) convex.Expr {
+				return convex.Scale(0.5/float64(q), convex.SumSquares(differences(f, y, sd)))
 			},
 			Value: func(f, y []float64, _ float64) (sum float64) {
 				for k, v := range y {
@@ -58,10 +58,10 @@ func MultiTask(s dataset.Division, o Options) (*Model, error) {
 			data.SetLambdaMax(top)
 			return spec{
 				Names: []string{"lambda1", "lambda2"}, R0: []float64{10, 5},
-				Penalties: func(b, r convex.Affine) []convex.Convex {
-					return []convex.Convex{
-						convex.GroupNorms(b, features).Sum().MinusAffine(r.At(0)),
-						convex.SumSquares(b).Scale(0.5).MinusAffine(r.At(1)),
+				Penalties: func(b, r convex.Expr) []convex.Expr {
+					return []convex.Expr{
+						convex.Sub(convex.Sum(convex.GroupNorms(b, features)), convex.At(r, 0)),
+						convex.Sub(convex.Scale(0.5, convex.SumSquares(b)), convex.At(r, 1)),
 					}
 				},
 				Weights: func(lambda []float64) *glm.Weights {

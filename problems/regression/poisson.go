@@ -68,7 +68,7 @@ func logarithms(offset []float64) error {
 
 // poissonLoss is half the deviance.
 var poissonLoss = Loss{
-	Sum: func(f convex.Affine, y, weights []float64, _ float64) convex.Convex {
+	Sum: func(f convex.Expr, y, weights []float64, _ float64) convex.Expr {
 		constant, minus := 0.0, make([]float64, len(y))
 		for i, v := range y {
 			w := 1.0
@@ -79,7 +79,7 @@ var poissonLoss = Loss{
 				constant += w * v * (math.Log(v) - 1)
 			}
 		}
-		return total(convex.Exp(f), weights).PlusAffine(f.Dot(minus).Plus(convex.Const(constant)))
+		return convex.Add(total(convex.Exp(f), weights), convex.Add(convex.Dot(minus, f), constant))
 	},
 	Value:  func(f, y []float64, _ float64) float64 { return deviance.HalfPoisson(y[0], math.Exp(f[0]), f[0]) },
 	Slope:  func(f, y, _ float64) float64 { return math.Exp(f) - y },

@@ -86,7 +86,7 @@ func TestProgramIsTheDefinition(t *testing.T) {
 			m := must.Of(models(t)[name](s, options{Intercept: true}))(t)
 			p := m.Program()
 			model := convex.NewModel()
-			level := p.Build(model, model.Variable("h", len(p.H0)).Expr())
+			level := p.Build(model, model.Vector("h", len(p.H0)))
 			require.Len(t, level.X, 2)
 			for range 20 {
 				b, b0 := make([]float64, 6), rng.NormFloat64()

@@ -31,12 +31,12 @@ func Quantile(s dataset.Division, o Options) (*Model, error) {
 // pinball is the pinball loss, max{0, f - y} - q (f - y).
 func pinball(level float64) Loss {
 	return Loss{
-		Sum: func(f convex.Affine, y, weights []float64, sd float64) convex.Convex {
+		Sum: func(f convex.Expr, y, weights []float64, sd float64) convex.Expr {
 			r := differences(f, y, sd)
 			if weights != nil {
-				r = r.MulMat(mat.NewDiagDense(len(weights), weights)) // the loss is positively homogeneous
+				r = convex.Mul(mat.NewDiagDense(len(weights), weights), r) // the loss is positively homogeneous
 			}
-			return convex.Pos(r).Sum().MinusAffine(r.Sum().Scale(level))
+			return convex.Sub(convex.Sum(convex.Pos(r)), convex.Scale(level, convex.Sum(r)))
 		},
 		Value: func(f, y []float64, _ float64) float64 { return max(0, f[0]-y[0]) - level*(f[0]-y[0]) },
 		Slope: func(f, y, _ float64) float64 {

@@ -144,13 +144,15 @@ func (d *data) SetLambdaMax(top float64) { d.top = func() float64 { return top }
 
 // Shared are the penalties |b|_1 and 1/2 |b|^2, by the factors, less their radii, which have those numbers, -1 for
 // none.
-func (d *data) Shared(first, second int) func(b, r convex.Affine) []convex.Convex {
-	return func(b, r convex.Affine) (list []convex.Convex) {
+func (d *data) Shared(first, second int) func(b, r convex.Expr) []convex.Expr {
+	return func(b, r convex.Expr) (list []convex.Expr) {
 		if first >= 0 {
-			list = append(list, convex.Norm1(d.penalised(b, func(f float64) float64 { return f })).MinusAffine(r.At(first)))
+			list = append(list, convex.Sub(convex.Norm1(d.penalised(b, func(f float64) float64 { return f })),
+				convex.At(r, first)))
 		}
 		if second >= 0 {
-			list = append(list, convex.SumSquares(d.penalised(b, math.Sqrt)).Scale(0.5).MinusAffine(r.At(second)))
+			list = append(list, convex.Sub(convex.Scale(0.5, convex.SumSquares(d.penalised(b, math.Sqrt))),
+				convex.At(r, second)))
 		}
 		return list
 	}
@@ -180,7 +182,7 @@ func (d *data) SharedWeights(first, second int) func(lambda []float64) *glm.Weig
 }
 
 // penalised are the coefficients of penalised features, times a function of the factors.
-func (d *data) penalised(b convex.Affine, of func(f float64) float64) convex.Affine {
+func (d *data) penalised(b convex.Expr, of func(f float64) float64) convex.Expr {
 	if d.terms.Factors == nil {
 		return b
 	}
@@ -193,11 +195,11 @@ func (d *data) penalised(b convex.Affine, of func(f float64) float64) convex.Aff
 			}
 		}
 	}
-	return b.Pick(at).MulMat(mat.NewDiagDense(len(at), factors))
+	return convex.Mul(mat.NewDiagDense(len(at), factors), convex.Pick(b, at))
 }
 
 // bounds are those of the coefficients as constraints.
-func (d *data) bounds(b convex.Affine) (set []*convex.Constraint) {
+func (d *data) bounds(m *convex.Model, b convex.Expr) {
 	var fixed []int
 	held := func(j int) bool {
 		return d.terms.Lower != nil && d.terms.Upper != nil && d.terms.Lower[j] == 0 && d.terms.Upper[j] == 0
@@ -211,16 +213,15 @@ func (d *data) bounds(b convex.Affine) (set []*convex.Constraint) {
 	for k := range d.outputs {
 		own := d.OfOutput(b, k)
 		if len(fixed) > 0 {
-			set = append(set, convex.Equal(own.Pick(fixed), convex.Const(make([]float64, len(fixed))...)))
+			m.Eq("fixed", convex.Pick(own, fixed), 0)
 		}
 		if len(low.at) > 0 {
-			set = append(set, convex.GreaterEqual(own.Pick(low.at), convex.Const(low.value...)))
+			m.Ge("lower", convex.Pick(own, low.at), low.value)
 		}
 		if len(high.at) > 0 {
-			set = append(set, convex.GreaterEqual(convex.Const(high.value...), own.Pick(high.at)))
+			m.Le("upper", convex.Pick(own, high.at), high.value)
 		}
 	}
-	return set
 }
 
 // side are the finite bounds of one side, but for coefficients that are held at 0.

@@ -53,8 +53,8 @@ func weighted(name string, fit fitter) Net {
 			Advice:  data.net.Advice,
 			Common:  &glm.Weights{Norm: slices.Repeat([]float64{1}, p)},
 			Weights: func(lambda []float64) *glm.Weights { return &glm.Weights{Norm: lambda} },
-			Penalties: func(b, r convex.Affine) []convex.Convex {
-				return []convex.Convex{convex.Abs(b).MinusAffine(r)}
+			Penalties: func(b, r convex.Expr) []convex.Expr {
+				return []convex.Expr{convex.Sub(convex.Abs(b), r)}
 			},
 		}
 		out.Advice.Modes = normModes

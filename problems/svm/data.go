@@ -89,7 +89,7 @@ func (r *rows) design(index []int, classes [2]float64) *design {
 }
 
 // hinge is the loss as an expression.
-func (d *design) hinge(w, c *convex.Variable) convex.Convex {
-	short := convex.Const(d.u...).Minus(w.Expr().MulMat(d.x)).Plus(c.Expr().MulMat(d.y))
-	return convex.Pos(short).Sum()
+func (d *design) hinge(w, c *convex.Variable) convex.Expr {
+	short := convex.Add(convex.Sub(d.u, convex.Mul(d.x, w)), convex.Mul(d.y, c))
+	return convex.Sum(convex.Pos(short))
 }

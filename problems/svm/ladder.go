@@ -89,8 +89,8 @@ func (r *rung) Names() []string { return []string{"lambda"} }
 
 // Program has r alone, and the bounds of each fold.
 func (r *rung) Program() dca.Program {
-	return r.program(1, func(t int, h convex.Affine) convex.Affine {
-		return convex.Stack(h, convex.Const(r.bounds[t]...))
+	return r.program(1, func(t int, h convex.Expr) convex.Expr {
+		return convex.Stack(h, r.bounds[t])
 	})
 }
 

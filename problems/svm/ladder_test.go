@@ -18,9 +18,10 @@ import (
 // boxed trains a machine on some rows within bounds by a conic program.
 func boxed(t *testing.T, m *Model, rows []int, lambda float64, bound []float64) (w []float64, c float64) {
 	model := convex.NewModel()
-	x, shift := model.Variable("w", len(bound)), model.Variable("c", 1)
-	model.Minimize(m.rows.design(rows, m.weights).hinge(x, shift).Plus(convex.SumSquares(x.Expr()).Scale(lambda / 2)))
-	model.Constrain(convex.LessEqual(convex.Abs(x.Expr()), convex.Const(bound...)))
+	x, shift := model.Vector("w", len(bound)), model.Vector("c", 1)
+	model.Minimize(convex.Add(m.rows.design(rows, m.weights).hinge(x, shift),
+		convex.Scale(lambda/2, convex.SumSquares(x))))
+	model.Le("", convex.Abs(x), bound)
 	prog := must.Of(model.Compile())(t)
 	solver := must.Of(prog.Solver(convex.SolverOptions{Backend: native(t)}))(t)
 	defer solver.Close()

@@ -23,8 +23,9 @@ import (
 func free(t *testing.T, m *Model, rows []int, lambda float64) (w []float64, c float64) {
 	_, p := m.rows.x.Dims()
 	model := convex.NewModel()
-	x, shift := model.Variable("w", p), model.Variable("c", 1)
-	model.Minimize(m.rows.design(rows, m.weights).hinge(x, shift).Plus(convex.SumSquares(x.Expr()).Scale(lambda / 2)))
+	x, shift := model.Vector("w", p), model.Vector("c", 1)
+	model.Minimize(convex.Add(m.rows.design(rows, m.weights).hinge(x, shift),
+		convex.Scale(lambda/2, convex.SumSquares(x))))
 	prog := must.Of(model.Compile())(t)
 	solver := must.Of(prog.Solver(convex.SolverOptions{Backend: native(t)}))(t)
 	defer solver.Close()

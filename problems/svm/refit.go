@@ -22,15 +22,15 @@ const finalGap = 1e-8
 // it, and as what a convex model with the loss has besides.
 type training struct {
 	fit   func(context.Context, *machine.Problem) (w []float64, c float64, status outcome.Stop, err error)
-	model func(m *convex.Model, loss convex.Convex, w *convex.Variable)
+	model func(m *convex.Model, loss convex.Expr, w *convex.Variable)
 }
 
 // within has the radius and the bounds h = (r, wbar).
 func within(h []float64) training {
-	t := training{model: func(m *convex.Model, loss convex.Convex, w *convex.Variable) {
+	t := training{model: func(m *convex.Model, loss convex.Expr, w *convex.Variable) {
 		m.Minimize(loss)
-		for _, b := range bounds(w, convex.Const(h...)) {
-			m.Constrain(convex.LessEqual(b, convex.Const(0)))
+		for _, b := range bounds(w, convex.Const(h)) {
+			m.Le("", b, 0)
 		}
 	}}
 	if h[0] > 0 {
@@ -55,9 +55,9 @@ func weighted(h []float64) training {
 			}
 			return s.W, s.C, s.Status, nil
 		},
-		model: func(m *convex.Model, loss convex.Convex, w *convex.Variable) {
-			m.Minimize(loss.Plus(convex.SumSquares(w.Expr()).Scale(h[0] / 2)))
-			m.Constrain(convex.LessEqual(convex.Abs(w.Expr()), convex.Const(h[1:]...)))
+		model: func(m *convex.Model, loss convex.Expr, w *convex.Variable) {
+			m.Minimize(convex.Add(loss, convex.Scale(h[0]/2, convex.SumSquares(w))))
+			m.Le("", convex.Abs(w), h[1:])
 		},
 	}
 }
@@ -95,7 +95,7 @@ func (m *Model) train(ctx context.Context, s problems.Solver, t training) (w []f
 		}
 	}
 	model := convex.NewModel()
-	vars := [2]*convex.Variable{model.Variable("w", len(m.h0)-1), model.Variable("c", 1)}
+	vars := [2]*convex.Variable{model.Vector("w", len(m.h0)-1), model.Vector("c", 1)}
 	t.model(model, m.rows.design(all, m.weights).hinge(vars[0], vars[1]), vars[0])
 	prog, err := model.Compile()
 	if err != nil {

@@ -178,11 +178,11 @@ func (m *Model) Names() []string {
 
 // Program is the bilevel program. Its variables are w^t and c^t, fold by fold; its hyperparameters are r and wbar.
 func (m *Model) Program() dca.Program {
-	return m.program(len(m.h0), func(_ int, h convex.Affine) convex.Affine { return h })
+	return m.program(len(m.h0), func(_ int, h convex.Expr) convex.Expr { return h })
 }
 
 // program is that with the first n hyperparameters, of which a fold has its r and wbar.
-func (m *Model) program(n int, of func(t int, h convex.Affine) convex.Affine) dca.Program {
+func (m *Model) program(n int, of func(t int, h convex.Expr) convex.Expr) dca.Program {
 	p := dca.Program{Name: m.Name(), H0: m.h0[:n], Radii: 1, Bounds: n - 1, Lo: make([]float64, n), Hi: make([]float64, n)}
 	for j := range n {
 		p.Lo[j], p.Hi[j] = lowest, highest
@@ -191,11 +191,11 @@ func (m *Model) program(n int, of func(t int, h convex.Affine) convex.Affine) dc
 	share := 1 / float64(len(m.cv.Folds))
 	for t, f := range m.cv.Folds {
 		train, val := m.folds[t].design(f.Train, m.weights), m.folds[t].design(f.Val, m.weights)
-		p.Blocks = append(p.Blocks, func(model *convex.Model, h convex.Affine) dca.Level {
-			w, c := model.Variable("w", len(m.h0)-1), model.Variable("c", 1)
+		p.Blocks = append(p.Blocks, func(model *convex.Model, h convex.Expr) dca.Level {
+			w, c := model.Vector("w", len(m.h0)-1), model.Vector("c", 1)
 			return dca.Level{
 				X:     []*convex.Variable{w, c},
-				Train: train.hinge(w, c).Scale(share), Validation: val.hinge(w, c).Scale(share),
+				Train: convex.Scale(share, train.hinge(w, c)), Validation: convex.Scale(share, val.hinge(w, c)),
 				Constraints: bounds(w, of(t, h)),
 			}
 		})
@@ -204,10 +204,10 @@ func (m *Model) program(n int, of func(t int, h convex.Affine) convex.Affine) dc
 }
 
 // bounds are 1/2 |w|^2 - r and |w_j| - wbar_j.
-func bounds(w *convex.Variable, h convex.Affine) []convex.Convex {
-	return []convex.Convex{
-		convex.SumSquares(w.Expr()).Scale(0.5).MinusAffine(h.At(0)),
-		convex.Abs(w.Expr()).MinusAffine(h.Slice(1, h.Len())),
+func bounds(w *convex.Variable, h convex.Expr) []convex.Expr {
+	return []convex.Expr{
+		convex.Sub(convex.Scale(0.5, convex.SumSquares(w)), convex.At(h, 0)),
+		convex.Sub(convex.Abs(w), convex.Slice(h, 1, h.Len())),
 	}
 }
 

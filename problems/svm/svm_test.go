@@ -116,7 +116,7 @@ func TestLosses(t *testing.T) {
 				model := convex.NewModel()
 				h := model.Parameter("h", 7)
 				require.NoError(t, h.Set([]float64{2, 1, 1, 1, 1, 1, 1}))
-				l := p.Blocks[k](model, h.Expr())
+				l := p.Blocks[k](model, h)
 				w, b := make([]float64, 6), rng.NormFloat64()
 				squares := 0.0
 				for j := range w {

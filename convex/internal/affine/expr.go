@@ -83,8 +83,8 @@ next:
 		t.Scale *= scale
 		for k := range out {
 			if o := &out[k]; o.V == t.V && o.P == t.P && o.Off == t.Off && o.Rows == t.Rows && o.Sum == t.Sum &&
-				o.First == t.First &&
-				o.Mat == nil && t.Mat == nil && o.Idx == nil && t.Idx == nil && o.Plain() && t.Plain() {
+				o.First == t.First && o.Mat == nil && t.Mat == nil && (o.Idx == nil) == (t.Idx == nil) && o.Plain() && t.Plain() &&
+				slices.Equal(o.Idx, t.Idx) {
 				o.Scale += t.Scale
 				if o.Scale == 0 {
 					out = slices.Delete(out, k, k+1)
@@ -251,7 +251,14 @@ func (a Expr) Constant() []float64 {
 func (a Expr) Eval(of func(*Variable) []float64) []float64 {
 	out := a.Constant()
 	for i := range a.Vars {
-		if x := of(a.Vars[i].V); x != nil {
+		v := a.Vars[i].V
+		var x []float64
+		if v.Bounds != nil {
+			x = v.Bounds.Eval(of)
+		} else {
+			x = of(v)
+		}
+		if x != nil {
 			a.Vars[i].forward(out, x)
 		}
 	}
@@ -287,4 +294,31 @@ func (a Expr) Selection() bool {
 		}
 	}
 	return true
+}
+
+// Range says whether no entry is below zero, and whether none is above, as far as the signs of variables and numbers
+// tell. Parameters may have any.
+func (a Expr) Range() (low, high bool) {
+	low, high = len(a.Pars) == 0, len(a.Pars) == 0
+	for _, v := range a.C {
+		low, high = low && v >= 0, high && v <= 0
+	}
+	for _, t := range a.Vars {
+		if t.V.Sign == 0 || t.W != nil || !low && !high {
+			return false, false
+		}
+		see := func(v float64) {
+			v *= float64(t.V.Sign)
+			low, high = low && v >= 0, high && v <= 0
+		}
+		switch {
+		case t.Mat == nil:
+			for r := range t.Rows {
+				see(t.Fixed(r))
+			}
+		default:
+			t.EachEntry(func(_, _ int, v float64) { see(v) })
+		}
+	}
+	return low, high
 }

@@ -1,12 +1,22 @@
 package affine
 
-import "slices"
+import (
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+)
 
 // Variable is a vector to be chosen, with its place among those of its model or program.
 type Variable struct {
 	ID   int
 	Name string
 	N    int
+	Sign int // 1 where no entry is negative, -1 where none is positive
+	// Bounds is what a variable stands for that no model has, and is at least as large as; nil for others.
+	Bounds interface {
+		Eval(of func(*Variable) []float64) []float64
+	}
 }
 
 // Expr returns the variable as an expression.
@@ -39,21 +49,39 @@ func (p *Parameter) Expr() Expr { return Expr{N: p.N, Pars: []Term{{P: p, Rows: 
 
 // Times returns the entrywise product p[i] a[i] for an expression without parameters, either being broadcast.
 func (p *Parameter) Times(a Expr) Expr {
-	if p.N != 1 {
-		a = a.broadcast(p.N)
-	}
-	out := Expr{N: a.N}
-	for _, t := range a.Vars {
-		out.Vars = append(out.Vars, t.weighted(p, p.N == 1))
-	}
-	if a.C != nil {
-		t := Term{P: p, Rows: a.N, Scale: 1, Coef: a.C}
-		if p.N == 1 {
-			t.Idx = make([]int, a.N)
-		}
-		out.Pars = []Term{t}
-	}
+	out, _ := Product(p.Expr(), a)
 	return out
+}
+
+// Product returns the entrywise product of parameters p and an expression a without any, either being broadcast; false
+// where an entry of p is no sum of entries of parameters times numbers.
+func Product(p, a Expr) (out Expr, ok bool) {
+	n := max(p.N, a.N)
+	p, a = p.broadcast(n), a.broadcast(n)
+	if out = (Expr{N: n}); p.C != nil {
+		out = a.MulMat(mat.NewDiagDense(n, p.C))
+	}
+	for _, q := range p.Pars {
+		if q.Mat != nil || q.Sum {
+			return out, false
+		}
+		part := a
+		if q.Rows < n {
+			part = Stack(Expr{N: q.Off}, a.Slice(q.Off, q.Off+q.Rows), Expr{N: n - q.Off - q.Rows})
+		}
+		for _, t := range part.Vars {
+			out.Vars = append(out.Vars, t.weighted(&q))
+		}
+		if part.C != nil {
+			own := q
+			own.Coef = slices.Clone(part.C[q.Off : q.Off+q.Rows])
+			if q.Coef != nil {
+				floats.Mul(own.Coef, q.Coef)
+			}
+			out.Pars = append(out.Pars, own)
+		}
+	}
+	return out, true
 }
 
 // Dot returns the sum of p[i] a[i].

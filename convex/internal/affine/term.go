@@ -178,19 +178,26 @@ func (t *Term) WeightGradient(g []float64, alpha float64, z, x []float64) {
 	}
 }
 
-// weighted returns the term with row i of the expression multiplied by p[first+i], or by p[0] when one is set.
-func (t Term) weighted(p *Parameter, one bool) Term {
-	t.W = p
-	switch {
-	case one:
-		t.widx = make([]int, t.Rows)
-	case t.Sum:
-		t.widx = make([]int, t.Rows)
-		for r := range t.widx {
-			t.widx[r] = t.Off
+// weighted returns the term with each row of the expression multiplied by that of a selection of parameters.
+func (t Term) weighted(q *Term) Term {
+	t.W = q.P
+	if q.Plain() && q.Idx == nil && !t.Sum {
+		t.woff, t.Scale = q.First+t.Off-q.Off, t.Scale*q.Scale
+		return t
+	}
+	t.widx = make([]int, t.Rows)
+	var coef []float64
+	for r := range t.widx {
+		row := t.Row(r) - q.Off
+		if t.widx[r] = q.Entry(row); q.Coef != nil {
+			coef = append(coef, q.Coef[row])
 		}
-	default:
-		t.woff = t.Off
+	}
+	if t.Scale *= q.Scale; coef != nil {
+		if t.Coef != nil {
+			floats.Mul(coef, t.Coef)
+		}
+		t.Coef = coef
 	}
 	return t
 }

@@ -2,6 +2,7 @@ package compile
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -12,7 +13,49 @@ import (
 // compiler turns expressions into rows of a conic program.
 type compiler struct {
 	*Program
-	shared map[*Atom]*affine.Variable // epigraphs of whole atoms
+	shared map[*Atom]*affine.Variable            // epigraphs of whole atoms
+	bounds map[*affine.Variable]*affine.Variable // those of the program for arguments that are functions
+	known  map[*Atom]*Atom                       // atoms with those as arguments
+}
+
+// resolve puts variables of the program in the place of those that bound functions, as arguments of others: u >= f.
+func (c *compiler) resolve(f Function) Function {
+	f.Aff, f.Atoms = c.resolved(f.Aff), slices.Clone(f.Atoms)
+	for i := range f.Atoms {
+		f.Atoms[i].Atom = c.atom(f.Atoms[i].Atom)
+	}
+	return f
+}
+
+// resolved is resolve for affine expressions.
+func (c *compiler) resolved(a affine.Expr) affine.Expr {
+	for i, t := range a.Vars {
+		if t.V.Bounds == nil {
+			continue
+		}
+		u := c.bounds[t.V]
+		if u == nil {
+			f := c.resolve(t.V.Bounds.(Function))
+			u = c.auxiliary(t.V.Name, t.V.N)
+			c.bounds[t.V] = u
+			c.lessEqual(f.minusAffine(u.Expr()), sink{})
+		}
+		a.Vars = slices.Clone(a.Vars)
+		a.Vars[i].V = u
+	}
+	return a
+}
+
+// atom is resolve for atoms, the same one where the argument is none.
+func (c *compiler) atom(a *Atom) *Atom {
+	out := c.known[a]
+	if out == nil {
+		copied := *a
+		copied.Arg, copied.Of = c.resolved(a.Arg), c.resolve(a.Of)
+		out = &copied
+		c.known[a] = out
+	}
+	return out
 }
 
 // sink says where the multipliers of an inequality go: row r to entry first + step*r of c. The zero value drops them.
@@ -44,26 +87,22 @@ func (c *compiler) refer(to sink, g *Group, row, rows int, coef float64) {
 
 func (c *compiler) constraint(con *Constraint) {
 	c.Refs[con] = nil
-	to := sink{c: con, step: 1}
+	to, f := sink{c: con, step: 1}, c.resolve(con.F)
 	switch {
 	case con.Equal:
 		// s = b - a = 0, so that the derivative in the right side b is -z.
-		g := c.emit(backends.ZeroCone, con.F.Aff.Neg())
+		g := c.emit(backends.ZeroCone, f.Aff.Neg())
 		c.refer(to, g, 0, con.N, 1)
 	case con.Cone != nil:
-		c.refer(to, c.emit(con.Cone.Kind, con.F.Aff).shaped(*con.Cone), 0, con.N, 1)
-	case con.Sides != nil:
-		// f <= t <= a_i
-		t := c.auxiliary("a bound", 1).Expr()
-		c.lessEqual(con.F.minusAffine(t), sink{})
-		c.nonnegative(con.Sides.Minus(t), to)
+		c.refer(to, c.emit(con.Cone.Kind, f.Aff).shaped(*con.Cone), 0, con.N, 1)
 	default:
-		c.lessEqual(con.F, to)
+		c.lessEqual(f, to)
 	}
 }
 
 // lessEqual adds f <= 0.
 func (c *compiler) lessEqual(f Function, to sink) {
+	f = c.unweighted(f)
 	if len(f.Atoms) == 0 {
 		c.nonnegative(f.Aff.Neg(), to)
 		return
@@ -111,6 +150,33 @@ func (c *compiler) scalar(f Function, to sink) {
 		return
 	}
 	c.nonnegative(aff.Neg(), to)
+}
+
+// unweighted replaces atoms with parameters as weights by their epigraphs.
+func (c *compiler) unweighted(f Function) Function {
+	if f.Weighted() == nil {
+		return f
+	}
+	out := Function{N: f.N, Aff: f.Aff}
+	for _, t := range f.Atoms {
+		if t.W == nil {
+			out.Atoms = append(out.Atoms, t)
+			continue
+		}
+		e := c.weighted(t)
+		out.Aff = out.Aff.Plus(affine.Stack(affine.Expr{N: t.Off}, e, affine.Expr{N: f.N - t.Off - e.N}))
+	}
+	return out
+}
+
+// weighted stands for a term with parameters as weights, see epigraph.
+func (c *compiler) weighted(t AtomTerm) affine.Expr {
+	c.weights = append(c.weights, t.W)
+	if !t.Each {
+		return t.W.Times(c.epigraph(t))
+	}
+	u := c.bound(t).Times(t.Scale) // w[at] u[0] + w[at+1] u[1] + ..
+	return t.W.Dot(affine.Stack(affine.Expr{N: t.At}, u, affine.Expr{N: t.W.N - t.At - u.N}))
 }
 
 // expand adds scale*atom[k] + g[k] <= 0 for the selected entries k.
@@ -261,33 +327,28 @@ func (c *compiler) noteSparse(a *Atom, u *affine.Variable, first int) {
 func (c *compiler) minimize(f Function) {
 	c.Objective = f.Aff
 	for _, t := range f.Atoms {
-		if t.W != nil {
-			c.weights = append(c.weights, t.W)
-		}
-		if t.Atom.Kind == SquaresAtom {
-			c.minimizeSquares(t)
-			continue
-		}
-		if t.Atom.Kind == HuberAtom && !t.Each {
+		switch square := t.Atom.Kind == SquaresAtom; {
+		case square || t.Atom.Kind == HuberAtom && !t.Each:
+			if t.W != nil {
+				c.weights = append(c.weights, t.W)
+			}
+			if square {
+				c.minimizeSquares(t)
+				continue
+			}
 			square, rest := c.splitHuber(t)
 			c.minimizeSquares(square)
 			if t.W != nil {
 				rest = t.W.Times(rest)
 			}
 			c.Objective = c.Objective.Plus(rest)
-			continue
+		case t.W != nil:
+			t.Sum = t.Sum || t.count() != 1
+			c.Objective = c.Objective.Plus(c.weighted(t))
+		default:
+			t.Off, t.Sum = 0, t.Sum || t.count() != 1
+			c.Objective = c.Objective.Plus(c.epigraph(t))
 		}
-		if t.Each { // w[at] u[0] + w[at+1] u[1] + ..
-			u := c.bound(t).Times(t.Scale)
-			c.Objective = c.Objective.Plus(t.W.Dot(affine.Stack(affine.Expr{N: t.At}, u, affine.Expr{N: t.W.N - t.At - u.N})))
-			continue
-		}
-		t.Off, t.Sum = 0, t.Sum || t.count() != 1
-		e := c.epigraph(t)
-		if t.W != nil {
-			e = t.W.Times(e)
-		}
-		c.Objective = c.Objective.Plus(e)
 	}
 }
 

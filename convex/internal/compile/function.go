@@ -86,6 +86,20 @@ func (f Function) String() string {
 	return fmt.Sprintf("a convex expression of length %d with %v", f.N, f.Atoms[0].Atom)
 }
 
+// Weighted returns the term with a parameter of length 1 as its weight, or else the sum of its entries with one each.
+func (t AtomTerm) Weighted(p *affine.Parameter, scale float64) AtomTerm {
+	if t.W, t.Scale = p, t.Scale*scale; p.N != 1 {
+		t.Each, t.At = true, t.Off
+		t.Off, t.Sum = 0, true
+	}
+	return t
+}
+
+// Entries says that the term has a value for each entry.
+func (t *AtomTerm) Entries() bool {
+	return !t.Sum && t.Atom.Kind != SquaresAtom && t.Atom.Kind != MaxAtom
+}
+
 // count is the number of entries selected.
 func (t *AtomTerm) count() int {
 	if t.sel != nil {
@@ -137,6 +151,21 @@ func (f Function) Plus(g Function) Function {
 	}
 	f, g = f.broadcast(n), g.broadcast(n)
 	return Function{N: n, Aff: f.Aff.Plus(g.Aff), Atoms: slices.Concat(f.Atoms, g.Atoms)}
+}
+
+// Stack returns the entries of all functions, one after the other.
+func Stack(fs ...Function) Function {
+	var out Function
+	parts := make([]affine.Expr, len(fs))
+	for i, f := range fs {
+		for _, t := range f.Atoms {
+			t.Off += out.N
+			out.Atoms = append(out.Atoms, t)
+		}
+		parts[i], out.N = f.Aff, out.N+f.N
+	}
+	out.Aff = affine.Stack(parts...)
+	return out
 }
 
 // broadcast repeats a function of length 1.
@@ -324,4 +353,27 @@ func nuclearNorm(x []float64, rows int) float64 {
 		return math.NaN()
 	}
 	return floats.Sum(svd.Values(nil))
+}
+
+// Range says whether no entry is below zero, and whether none is above, as far as that is known without solving.
+func (f Function) Range() (low, high bool) {
+	low, high = f.Aff.Range()
+	for _, t := range f.Atoms {
+		l, h := t.Atom.signs()
+		low, high = low && (l || t.Scale == 0), high && (h || t.Scale == 0)
+	}
+	return low, high
+}
+
+// signs is Range of an atom.
+func (a *Atom) signs() (low, high bool) {
+	switch a.Kind {
+	case MaxAtom:
+		return a.Of.Range()
+	case LogSumExpAtom:
+		return false, false
+	case GraphAtom:
+		return a.Graph.Sign > 0, a.Graph.Sign < 0
+	}
+	return true, false
 }

@@ -8,6 +8,7 @@ import (
 // Graph is a convex function by its epigraph: all that a program needs to know of one that nothing special is done for.
 type Graph struct {
 	Name string
+	Sign int // 1 where no value is negative
 	// Value has the entries at an argument, +Inf where there is none.
 	Value func(x []float64) []float64
 	// Below adds what holds if and only if the function of a is at most u, entry by entry.

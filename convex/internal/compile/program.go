@@ -38,8 +38,6 @@ type Constraint struct {
 	Equal bool
 	Cone  *backends.Cone
 	F     Function
-	// Sides is set when one convex expression has several right sides: f has length 1, and the right sides are here.
-	Sides *affine.Expr
 }
 
 // Group is a block of consecutive rows with s = expr in one cone.
@@ -105,12 +103,14 @@ func Compile(vars []*affine.Variable, params []*affine.Parameter, objective *Fun
 	c := &compiler{
 		Program: &Program{Vars: vars, Users: len(vars), Params: params, Refs: map[*Constraint][]dualRef{}},
 		shared:  map[*Atom]*affine.Variable{},
+		bounds:  map[*affine.Variable]*affine.Variable{},
+		known:   map[*Atom]*Atom{},
 	}
 	for _, con := range constraints {
 		c.constraint(con)
 	}
 	if objective != nil {
-		c.minimize(*objective)
+		c.minimize(c.resolve(*objective))
 	}
 	c.order()
 	c.sparsity()

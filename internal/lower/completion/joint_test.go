@@ -62,21 +62,21 @@ func conicJoint(t testing.TB, train, val Data, intercept bool, w *bilevel.JointW
 	c0 float64) float64 {
 	t.Helper()
 	m := convex.NewModel()
-	g := m.Variable("G", train.M*train.N)
+	g := m.Vector("G", train.M*train.N)
 	p := train.X.Columns()
 	var b, b0 *convex.Variable
 	if p > 0 {
-		b = m.Variable("b", p)
+		b = m.Vector("b", p)
 	}
 	if intercept {
-		b0 = m.Variable("b0", 1)
+		b0 = m.Vector("b0", 1)
 	}
-	loss := func(d Data) convex.Convex {
+	loss := func(d Data) convex.Expr {
 		index := make([]int, len(d.Y))
 		for k := range index {
 			index[k] = d.Row[k]*d.N + d.Col[k]
 		}
-		r := g.Expr().Pick(index).Minus(convex.Const(d.Y...))
+		r := convex.Sub(convex.Pick(g, index), d.Y)
 		if b != nil {
 			x := mat.NewDense(len(d.Y), p, nil)
 			for l := range p {
@@ -84,28 +84,28 @@ func conicJoint(t testing.TB, train, val Data, intercept bool, w *bilevel.JointW
 				d.X.Axpy(1, l, e)
 				x.SetCol(l, e)
 			}
-			r = r.Plus(b.Expr().MulMat(x))
+			r = convex.Add(r, convex.Mul(x, b))
 		}
 		if b0 != nil {
-			r = r.Plus(b0.Expr())
+			r = convex.Add(r, b0)
 		}
-		return convex.SumSquares(r).Scale(0.5 / float64(len(d.Y)))
+		return convex.Scale(0.5/float64(len(d.Y)), convex.SumSquares(r))
 	}
-	f := convex.NuclearNorm(g.Expr(), train.M, train.N).Scale(w.Penalties[0])
+	f := convex.Scale(w.Penalties[0], convex.NuclearNorm(convex.Reshape(g, train.M, train.N)))
 	for k, group := range train.Groups {
-		f = f.Plus(convex.GroupNorms(b.Expr(), [][]int{group}).Scale(w.Penalties[1+k]))
+		f = convex.Add(f, convex.Scale(w.Penalties[1+k], convex.GroupNorms(b, [][]int{group})))
 	}
-	f = f.Plus(loss(train).Scale(w.Train))
+	f = convex.Add(f, convex.Scale(w.Train, loss(train)))
 	if w.Validation > 0 {
-		f = f.Plus(loss(val).Scale(w.Validation))
+		f = convex.Add(f, convex.Scale(w.Validation, loss(val)))
 	}
 	if w.Rho > 0 {
-		f = f.Plus(convex.SumSquares(g.Expr().Minus(convex.Const(centre.RawMatrix().Data...))).Scale(w.Rho / 2))
+		f = convex.Add(f, convex.Scale(w.Rho/2, convex.SumSquares(convex.Sub(g, centre.RawMatrix().Data))))
 		if b != nil {
-			f = f.Plus(convex.SumSquares(b.Expr().Minus(convex.Const(cb...))).Scale(w.Rho / 2))
+			f = convex.Add(f, convex.Scale(w.Rho/2, convex.SumSquares(convex.Sub(b, cb))))
 		}
 		if b0 != nil {
-			f = f.Plus(convex.SumSquares(b0.Expr().Minus(convex.Const(c0))).Scale(w.Rho / 2))
+			f = convex.Add(f, convex.Scale(w.Rho/2, convex.SumSquares(convex.Sub(b0, c0))))
 		}
 	}
 	m.Minimize(f)

@@ -16,8 +16,8 @@ import (
 // radii, one or more in each entry.
 type conicPart struct {
 	X                 []*convex.Variable
-	Validation, Train convex.Convex
-	Penalties         []convex.Convex
+	Validation, Train convex.Expr
+	Penalties         []convex.Expr
 }
 
 // conic is the solution of a conic program: the lower level within radii, with its multipliers, or a subproblem, with
@@ -34,7 +34,7 @@ func conicWithin(t testing.TB, build func(m *convex.Model) conicPart, r []float6
 	t.Helper()
 	m := convex.NewModel()
 	p := build(m)
-	rows := p.rows(m, convex.Const(r...))
+	rows := p.rows(m, convex.Const(r))
 	m.Minimize(p.Train)
 	res := lowertest.Conic(t, m, 1e-9)
 	out := conic{Value: res.Objective, X: [][][]float64{p.values(res)}, R: r}
@@ -48,30 +48,31 @@ func conicWithin(t testing.TB, build func(m *convex.Model) conicPart, r []float6
 func conicSubproblem(t testing.TB, c *bilevel.Centre, build func(m *convex.Model, k int) conicPart) conic {
 	t.Helper()
 	m := convex.NewModel()
-	h, top := m.Variable("r", len(c.R)), m.Variable("t", 1)
-	share, move := 1/float64(len(c.X)), h.Expr().Minus(convex.Const(c.R...))
+	h, top := m.Vector("r", len(c.R)), m.Vector("t", 1)
+	share, move := 1/float64(len(c.X)), convex.Sub(h, c.R)
 	ones := mat.NewDense(len(c.R), 1, slices.Repeat([]float64{1}, len(c.R)))
-	prox, objective := convex.SumSquares(move), convex.Linear(top.Expr().Scale(c.Alpha))
-	above := convex.Linear(move.Dot(c.Gamma).Minus(convex.Const(c.Value + c.Epsilon)))
+	prox, objective := convex.SumSquares(move), convex.Scale(c.Alpha, top)
+	above := convex.Sub(convex.Dot(c.Gamma, move), c.Value+c.Epsilon)
 	parts := make([]conicPart, len(c.X))
 	for k, x := range c.X {
 		p := build(m, k)
 		for i, v := range p.X {
-			prox = prox.Plus(convex.SumSquares(v.Expr().Minus(convex.Const(x[i]...))))
+			prox = convex.Add(prox, convex.SumSquares(convex.Sub(v, x[i])))
 		}
-		objective, above = objective.Plus(p.Validation.Scale(share)), above.Plus(p.Train.Scale(share))
-		p.rows(m, h.Expr().Plus(top.Expr().MulMat(ones)))
+		objective, above = convex.Add(objective, convex.Scale(share, p.Validation)), convex.Add(above,
+			convex.Scale(share, p.Train))
+		p.rows(m, convex.Add(h, convex.Mul(ones, top)))
 		parts[k] = p
 	}
-	row := convex.LessEqual(above, top.Expr())
-	m.Constrain(row, convex.GreaterEqual(top.Expr(), convex.Const(0)), convex.GreaterEqual(h.Expr(),
-		convex.Const(c.Low...)))
+	row := m.Le("", above, top)
+	m.Ge("", top, 0)
+	m.Ge("", h, c.Low)
 	for j, v := range c.High {
 		if !math.IsInf(v, 1) {
-			m.Constrain(convex.GreaterEqual(convex.Const(v), h.Expr().At(j)))
+			m.Ge("", v, convex.At(h, j))
 		}
 	}
-	m.Minimize(objective.Plus(prox.Scale(c.Rho / 2)))
+	m.Minimize(convex.Add(objective, convex.Scale(c.Rho/2, prox)))
 	res := lowertest.Conic(t, m, 1e-9)
 	out := conic{Value: res.Objective, R: res.Value(h), M0: res.Dual(row)[0]}
 	for _, p := range parts {
@@ -81,13 +82,12 @@ func conicSubproblem(t testing.TB, c *bilevel.Centre, build func(m *convex.Model
 }
 
 // rows bounds the penalties.
-func (p *conicPart) rows(m *convex.Model, bounds convex.Affine) (rows []*convex.Constraint) {
+func (p *conicPart) rows(m *convex.Model, bounds convex.Expr) (rows []*convex.Constraint) {
 	from := 0
 	for _, f := range p.Penalties {
-		rows = append(rows, convex.LessEqual(f, bounds.Slice(from, from+f.Len())))
+		rows = append(rows, m.Le("", f, convex.Slice(bounds, from, from+f.Len())))
 		from += f.Len()
 	}
-	m.Constrain(rows...)
 	return rows
 }
 

@@ -126,13 +126,13 @@ func (s lives) rows() Rows {
 
 // deviance is half of it with Breslow's rule for ties, divided by a number, as an expression of b: the sum over events
 // of w_i (log sum_{j at risk} w_j exp(f_j) - f_i), less that for the best values.
-func (s lives) deviance(b convex.Affine, by float64) convex.Convex {
+func (s lives) deviance(b convex.Expr, by float64) convex.Expr {
 	own, logs := make([]float64, len(s.y)), make([]float64, len(s.y))
 	for i, w := range s.weights {
 		logs[i] = math.Log(w)
 	}
-	f := b.MulMat(s.x).Plus(convex.Const(s.offset...))
-	sum, at := convex.Linear(convex.Const(0)), map[float64]float64{}
+	f := convex.Add(convex.Mul(s.x, b), s.offset)
+	sum, at := convex.Const(0), map[float64]float64{}
 	for i, y := range s.y {
 		if y < 0 {
 			continue
@@ -145,13 +145,13 @@ func (s lives) deviance(b convex.Affine, by float64) convex.Convex {
 				risk = append(risk, j)
 			}
 		}
-		sum = sum.Plus(convex.LogSumExp(f.Plus(convex.Const(logs...)), [][]int{risk}).Sum().Scale(s.weights[i]))
+		sum = convex.Add(sum, convex.Scale(s.weights[i], convex.Sum(convex.LogSumExp(convex.Add(f, logs), [][]int{risk}...))))
 	}
 	best := 0.0
 	for _, w := range at {
 		best -= w * math.Log(w)
 	}
-	return sum.PlusAffine(f.Dot(own).Plus(convex.Const(best))).Scale(1 / by)
+	return convex.Scale(1/by, convex.Add(sum, convex.Add(convex.Dot(own, f), best)))
 }
 
 // total is the sum of the weights, and that of the events.
@@ -177,11 +177,11 @@ func cox(t *testing.T, rng *rand.Rand, n, m, p int) problem {
 	all, _ := train.total()
 	_, events := val.total()
 	return problem{f, func(m *convex.Model) conicPart {
-		b := m.Variable("b", p)
-		one, two := penalties(m, b.Expr(), terms)
+		b := m.Vector("b", p)
+		one, two := penalties(m, b, terms)
 		return conicPart{
-			X: []*convex.Variable{b}, Validation: val.deviance(b.Expr(), events/2), Train: train.deviance(b.Expr(), all),
-			Penalties: []convex.Convex{one, two},
+			X: []*convex.Variable{b}, Validation: val.deviance(b, events/2), Train: train.deviance(b, all),
+			Penalties: []convex.Expr{one, two},
 		}
 	}}
 }

@@ -89,9 +89,9 @@ func (s classes) rows() Rows {
 }
 
 // loss is the mean one as an expression of B, entry (j, k) at 3 j + k, and intercepts.
-func (s classes) loss(x []*convex.Variable) convex.Convex {
+func (s classes) loss(x []*convex.Variable) convex.Expr {
 	n, p := s.x.Dims()
-	var values []convex.Affine
+	var values []convex.Operand
 	own := convex.Const(0)
 	for k := range 3 {
 		column, minus := make([]int, p), make([]float64, n)
@@ -103,14 +103,14 @@ func (s classes) loss(x []*convex.Variable) convex.Convex {
 				minus[i] = -1
 			}
 		}
-		f := x[0].Expr().Pick(column).MulMat(s.x).Plus(x[1].Expr().At(k))
-		values, own = append(values, f), own.Plus(f.Dot(minus))
+		f := convex.Add(convex.Mul(s.x, convex.Pick(x[0], column)), convex.At(x[1], k))
+		values, own = append(values, f), convex.Add(own, convex.Dot(minus, f))
 	}
 	groups := make([][]int, n)
 	for i := range groups {
 		groups[i] = []int{i, n + i, 2*n + i}
 	}
-	return convex.LogSumExp(convex.Stack(values...), groups).Sum().PlusAffine(own).Scale(1 / float64(n))
+	return convex.Scale(1/float64(n), convex.Add(convex.Sum(convex.LogSumExp(convex.Stack(values...), groups...)), own))
 }
 
 // multinomial is a regression of three classes.
@@ -118,9 +118,9 @@ func multinomial(t *testing.T, rng *rand.Rand, n, m, p int) problem {
 	train, val := drawClasses(rng, n, p), drawClasses(rng, m, p)
 	f := must.Of(NewMultinomial(train.rows(), val.rows(), 3, true, sparse.Terms{}))(t)
 	return problem{f, func(m *convex.Model) conicPart {
-		x := []*convex.Variable{m.Variable("B", 3*p), m.Variable("c", 3)}
-		m.Constrain(convex.Equal(x[1].Expr().Sum(), convex.Const(0)))
-		one, two := penalties(m, x[0].Expr(), sparse.Terms{})
-		return conicPart{X: x, Validation: val.loss(x), Train: train.loss(x), Penalties: []convex.Convex{one, two}}
+		x := []*convex.Variable{m.Vector("B", 3*p), m.Vector("c", 3)}
+		m.Eq("", convex.Sum(x[1]), 0)
+		one, two := penalties(m, x[0], sparse.Terms{})
+		return conicPart{X: x, Validation: val.loss(x), Train: train.loss(x), Penalties: []convex.Expr{one, two}}
 	}}
 }

@@ -48,9 +48,9 @@ func (m norms) fit(t *testing.T, train, val sample) *Net {
 // part is the conic form.
 func (m norms) part(c *convex.Model, train, val sample) conicPart {
 	x := variables(c, train, m.intercept)
-	b := x[0].Expr()
+	b := x[0]
 	out := conicPart{X: x, Train: loss("squares", train, x), Validation: loss("squares", val, x),
-		Penalties: []convex.Convex{convex.Abs(b)}}
+		Penalties: []convex.Expr{convex.Abs(b)}}
 	if m.members != nil {
 		out.Penalties[0] = convex.GroupNorms(b, m.members)
 	}
@@ -288,13 +288,13 @@ func TestNormsStartsAndThreads(t *testing.T) {
 func (m norms) shortest(t *testing.T, s sample, r []float64) (x [][]float64) {
 	c := convex.NewModel()
 	p := m.part(c, s, s)
-	norm, f := convex.SumSquares(p.X[0].Expr()), p.X[0].Expr().MulMat(s.x)
+	norm, f := convex.SumSquares(p.X[0]), convex.Mul(s.x, p.X[0])
 	if m.intercept {
-		norm, f = norm.Plus(convex.SumSquares(p.X[1].Expr())), f.Plus(p.X[1].Expr())
+		norm, f = convex.Add(norm, convex.SumSquares(p.X[1])), convex.Add(f, p.X[1])
 	}
 	c.Minimize(norm)
-	c.Constrain(convex.Equal(f, convex.Const(s.y...)))
-	p.rows(c, convex.Const(r...))
+	c.Eq("", f, s.y)
+	p.rows(c, convex.Const(r))
 	return p.values(lowertest.Conic(t, c, 1e-9))
 }
 

@@ -63,10 +63,10 @@ func fit(t *testing.T, kind string, train, val sample, intercept bool, terms spa
 	return f
 }
 
-func loss(kind string, s sample, x []*convex.Variable) convex.Convex {
-	f := x[0].Expr().MulMat(s.x)
+func loss(kind string, s sample, x []*convex.Variable) convex.Expr {
+	f := convex.Mul(s.x, x[0])
 	if len(x) > 1 {
-		f = f.Plus(x[1].Expr())
+		f = convex.Add(f, x[1])
 	}
 	n := float64(len(s.y))
 	switch kind {
@@ -75,7 +75,7 @@ func loss(kind string, s sample, x []*convex.Variable) convex.Convex {
 		for i := range minus {
 			minus[i] *= -1
 		}
-		return convex.Logistic(f.MulMat(mat.NewDiagDense(len(minus), minus))).Sum().Scale(1 / n)
+		return convex.Scale(1/n, convex.Sum(convex.Logistic(convex.Mul(mat.NewDiagDense(len(minus), minus), f))))
 	case "poisson":
 		constant := 0.0
 		for _, y := range s.y {
@@ -87,29 +87,29 @@ func loss(kind string, s sample, x []*convex.Variable) convex.Convex {
 		for i := range minus {
 			minus[i] *= -1
 		}
-		return convex.Exp(f).Sum().PlusAffine(f.Dot(minus).Plus(convex.Const(constant))).Scale(1 / n)
+		return convex.Scale(1/n, convex.Add(convex.Sum(convex.Exp(f)), convex.Add(convex.Dot(minus, f), constant)))
 	}
-	return convex.SumSquares(f.Minus(convex.Const(s.y...))).Scale(1 / (2 * n))
+	return convex.Scale(1/(2*n), convex.SumSquares(convex.Sub(f, s.y)))
 }
 
 // penalties are those of coefficients with terms, whose bounds become constraints.
-func penalties(m *convex.Model, b convex.Affine, terms sparse.Terms) (one, two convex.Convex) {
+func penalties(m *convex.Model, b convex.Expr, terms sparse.Terms) (one, two convex.Expr) {
 	if terms.Plain() {
-		return convex.Norm1(b), convex.SumSquares(b).Scale(0.5)
+		return convex.Norm1(b), convex.Scale(0.5, convex.SumSquares(b))
 	}
 	p := len(terms.Factors)
 	root := make([]float64, p)
 	for j, f := range terms.Factors {
 		root[j] = math.Sqrt(f)
 		if v := terms.Lower[j]; !math.IsInf(v, 0) {
-			m.Constrain(convex.GreaterEqual(b.At(j), convex.Const(v)))
+			m.Ge("", convex.At(b, j), v)
 		}
 		if v := terms.Upper[j]; !math.IsInf(v, 0) {
-			m.Constrain(convex.GreaterEqual(convex.Const(v), b.At(j)))
+			m.Ge("", v, convex.At(b, j))
 		}
 	}
-	return convex.Norm1(b.MulMat(mat.NewDiagDense(p, terms.Factors))),
-		convex.SumSquares(b.MulMat(mat.NewDiagDense(p, root))).Scale(0.5)
+	return convex.Norm1(convex.Mul(mat.NewDiagDense(p, terms.Factors), b)),
+		convex.Scale(0.5, convex.SumSquares(convex.Mul(mat.NewDiagDense(p, root), b)))
 }
 
 // problem is a fit with its conic form.
@@ -133,17 +133,17 @@ func regression(name string, intercept bool, of func(p int) sparse.Terms) kind {
 func regressionOf(t *testing.T, name string, train, val sample, intercept bool, terms sparse.Terms) problem {
 	return problem{fit(t, name, train, val, intercept, terms), func(m *convex.Model) conicPart {
 		x := variables(m, train, intercept)
-		one, two := penalties(m, x[0].Expr(), terms)
-		return conicPart{X: x, Validation: loss(name, val, x), Train: loss(name, train, x), Penalties: []convex.Convex{one,
+		one, two := penalties(m, x[0], terms)
+		return conicPart{X: x, Validation: loss(name, val, x), Train: loss(name, train, x), Penalties: []convex.Expr{one,
 			two}}
 	}}
 }
 
 func variables(m *convex.Model, s sample, intercept bool) []*convex.Variable {
 	_, p := s.x.Dims()
-	x := []*convex.Variable{m.Variable("b", p)}
+	x := []*convex.Variable{m.Vector("b", p)}
 	if intercept {
-		x = append(x, m.Variable("b0", 1))
+		x = append(x, m.Vector("b0", 1))
 	}
 	return x
 }

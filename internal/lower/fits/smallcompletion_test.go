@@ -22,19 +22,19 @@ type conicCompletion struct {
 }
 
 func (q conicCompletion) variables(c *convex.Model) []*convex.Variable {
-	x := []*convex.Variable{c.Variable("b", q.p), c.Variable("G", q.m*q.n)}
+	x := []*convex.Variable{c.Vector("b", q.p), c.Vector("G", q.m*q.n)}
 	if q.intercept {
-		x = append(x, c.Variable("b0", 1))
+		x = append(x, c.Vector("b0", 1))
 	}
 	return x
 }
 
-func (q conicCompletion) loss(e Entries, x []*convex.Variable) convex.Convex {
+func (q conicCompletion) loss(e Entries, x []*convex.Variable) convex.Expr {
 	var at []int
 	for k, i := range e.Row {
 		at = append(at, i*q.n+e.Col[k])
 	}
-	f := x[1].Expr().Pick(at).Minus(convex.Const(e.Y...))
+	f := convex.Sub(convex.Pick(x[1], at), e.Y)
 	if q.p > 0 {
 		features := mat.NewDense(len(e.Y), q.p, nil)
 		for j := range q.p {
@@ -42,21 +42,21 @@ func (q conicCompletion) loss(e Entries, x []*convex.Variable) convex.Convex {
 			e.X.Axpy(1, j, column)
 			features.SetCol(j, column)
 		}
-		f = f.Plus(x[0].Expr().MulMat(features))
+		f = convex.Add(f, convex.Mul(features, x[0]))
 	}
 	if q.intercept {
-		f = f.Plus(x[2].Expr())
+		f = convex.Add(f, x[2])
 	}
-	return convex.SumSquares(f).Scale(1 / (2 * float64(len(e.Y))))
+	return convex.Scale(1/(2*float64(len(e.Y))), convex.SumSquares(f))
 }
 
 // part has the nuclear norm first.
 func (q conicCompletion) part(m *convex.Model, train, val Entries) conicPart {
 	x := q.variables(m)
 	out := conicPart{X: x, Train: q.loss(train, x), Validation: q.loss(val, x),
-		Penalties: []convex.Convex{convex.NuclearNorm(x[1].Expr(), q.m, q.n)}}
+		Penalties: []convex.Expr{convex.NuclearNorm(convex.Reshape(x[1], q.m, q.n))}}
 	if q.p > 0 {
-		out.Penalties = append(out.Penalties, convex.GroupNorms(x[0].Expr(), q.groups))
+		out.Penalties = append(out.Penalties, convex.GroupNorms(x[0], q.groups))
 	}
 	return out
 }

@@ -73,7 +73,7 @@ func (s table) rows(kind string) Rows {
 }
 
 // hinge is the mean loss as an expression.
-func (s table) hinge(w, c *convex.Variable) convex.Convex {
+func (s table) hinge(w, c *convex.Variable) convex.Expr {
 	n, p := s.x.Dims()
 	total := 0.0
 	for _, u := range s.u {
@@ -87,16 +87,16 @@ func (s table) hinge(w, c *convex.Variable) convex.Convex {
 			x.Set(i, j, u[i]*s.y[i]*s.x.At(i, j))
 		}
 	}
-	return convex.Pos(convex.Const(u...).Minus(w.Expr().MulMat(x)).Plus(c.Expr().MulMat(y))).Sum()
+	return convex.Sum(convex.Pos(convex.Add(convex.Sub(u, convex.Mul(x, w)), convex.Mul(y, c))))
 }
 
 // part is the conic form.
 func (s table) part(m *convex.Model, val table) conicPart {
 	_, p := s.x.Dims()
-	w, c := m.Variable("w", p), m.Variable("c", 1)
+	w, c := m.Vector("w", p), m.Vector("c", 1)
 	return conicPart{
 		X: []*convex.Variable{w, c}, Train: s.hinge(w, c), Validation: val.hinge(w, c),
-		Penalties: []convex.Convex{convex.SumSquares(w.Expr()).Scale(0.5), convex.Abs(w.Expr())},
+		Penalties: []convex.Expr{convex.Scale(0.5, convex.SumSquares(w)), convex.Abs(w)},
 	}
 }
 

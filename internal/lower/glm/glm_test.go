@@ -32,7 +32,7 @@ func TestAgainstConic(t *testing.T) {
 		n, p, q int
 		change  func(table *Table)
 		weights func(p int) *Weights
-		loss    func(eta convex.Affine, y, weights []float64) convex.Convex
+		loss    func(eta convex.Expr, y, weights []float64) convex.Expr
 	}{
 		"lasso":      {60, 24, 1, nil, func(p int) *Weights { return &Weights{Norm: each(0.2, p)} }, squares},
 		"wide lasso": {30, 60, 1, nil, func(p int) *Weights { return &Weights{Norm: each(0.2, p)} }, squares},
@@ -162,7 +162,7 @@ func TestWeakDuality(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	for name, c := range map[string]struct {
 		change  func(table *Table)
-		loss    func(eta convex.Affine, y, weights []float64) convex.Convex
+		loss    func(eta convex.Expr, y, weights []float64) convex.Expr
 		weights *Weights
 	}{
 		"labels": {signs, labels, &Weights{Norm: []float64{0.1, 0.05, 0.02, 0.1, 0.03, 0.2}}},

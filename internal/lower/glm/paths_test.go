@@ -145,9 +145,9 @@ func TestQuantilePaths(t *testing.T) {
 			if it%10 > 0 {
 				continue
 			}
-			want := conic(t, table, 0, w, func(eta convex.Affine, y, weights []float64) convex.Convex {
-				r := convex.Const(y...).Minus(eta)
-				return convex.Pos(r).Dot(weights).MinusAffine(r.Dot(weights).Scale(1 - level))
+			want := conic(t, table, 0, w, func(eta convex.Expr, y, weights []float64) convex.Expr {
+				r := convex.Sub(y, eta)
+				return convex.Sub(convex.Dot(weights, convex.Pos(r)), convex.Scale(1-level, convex.Dot(weights, r)))
 			})
 			require.InDelta(t, want, train, 2*tol*d.curved.train[0].null+1e-6*want+1e-7, "table %d at %g", it, share)
 		}

@@ -59,12 +59,12 @@ func solve(t *testing.T, table *Table, w *Weights, tol float64) *Solution {
 }
 
 // conic is the least objective of the training rows of fold f by a conic program.
-func conic(t *testing.T, table *Table, f int, w *Weights, loss func(eta convex.Affine, y,
-	weights []float64) convex.Convex) float64 {
+func conic(t *testing.T, table *Table, f int, w *Weights, loss func(eta convex.Expr, y,
+	weights []float64) convex.Expr) float64 {
 	n, p := table.X.Dims()
 	q := len(table.Y)
 	m := convex.NewModel()
-	b, b0 := m.Variable("b", p*q), m.Variable("b0", q)
+	b, b0 := m.Vector("b", p*q), m.Vector("b0", q)
 	var rows []int
 	total := 0.0
 	weight := func(i int) float64 {
@@ -87,15 +87,15 @@ func conic(t *testing.T, table *Table, f int, w *Weights, loss func(eta convex.A
 		}
 		weights[l] = weight(i) / (total * float64(q))
 	}
-	var sum convex.Convex
+	var sum convex.Expr
 	for k := range q {
 		place := make([]int, p)
 		for j := range place {
 			place[j] = j*q + k
 		}
-		eta := b.Expr().Pick(place).MulMat(x)
+		eta := convex.Mul(x, convex.Pick(b, place))
 		if table.Intercept {
-			eta = eta.Plus(b0.Expr().At(k))
+			eta = convex.Add(eta, convex.At(b0, k))
 		}
 		y := make([]float64, len(rows))
 		for l, i := range rows {
@@ -104,7 +104,7 @@ func conic(t *testing.T, table *Table, f int, w *Weights, loss func(eta convex.A
 		if part := loss(eta, y, weights); k == 0 {
 			sum = part
 		} else {
-			sum = sum.Plus(part)
+			sum = convex.Add(sum, part)
 		}
 	}
 	units := table.Units
@@ -121,66 +121,66 @@ func conic(t *testing.T, table *Table, f int, w *Weights, loss func(eta convex.A
 			}
 		}
 		if w.Norm[u] > 0 {
-			sum = sum.Plus(convex.Norm2(b.Expr().Pick(at)).Scale(w.Norm[u]))
+			sum = convex.Add(sum, convex.Scale(w.Norm[u], convex.Norm2(convex.Pick(b, at))))
 		}
 	}
 	for j := range p {
 		for k := range q {
-			one := b.Expr().At(j*q + k)
+			one := convex.At(b, j*q+k)
 			if w.L1 != nil {
-				sum = sum.Plus(convex.Norm1(one).Scale(w.L1[j]))
+				sum = convex.Add(sum, convex.Scale(w.L1[j], convex.Norm1(one)))
 			}
 			if w.L2 != nil {
-				sum = sum.Plus(convex.SumSquares(one).Scale(w.L2[j] / 2))
+				sum = convex.Add(sum, convex.Scale(w.L2[j]/2, convex.SumSquares(one)))
 			}
 		}
 	}
 	for j := range p - 1 {
 		if w.Fusion > 0 {
-			sum = sum.Plus(convex.Abs(b.Expr().At(j + 1).Minus(b.Expr().At(j))).Scale(w.Fusion))
+			sum = convex.Add(sum, convex.Scale(w.Fusion, convex.Abs(convex.Sub(convex.At(b, j+1), convex.At(b, j)))))
 		}
 	}
 	m.Minimize(sum)
 	for j := range p {
 		if table.Lower != nil {
-			m.Constrain(convex.GreaterEqual(b.Expr().At(j), convex.Const(table.Lower[j])))
+			m.Ge("", convex.At(b, j), table.Lower[j])
 		}
 		if table.Upper != nil {
-			m.Constrain(convex.LessEqual(convex.Linear(b.Expr().At(j)), convex.Const(table.Upper[j])))
+			m.Le("", convex.At(b, j), table.Upper[j])
 		}
 	}
 	return lowertest.Conic(t, m, 0).Objective
 }
 
-func squares(eta convex.Affine, y, weights []float64) convex.Convex {
+func squares(eta convex.Expr, y, weights []float64) convex.Expr {
 	roots := make([]float64, len(weights))
 	for i, w := range weights {
 		roots[i] = math.Sqrt(w / 2)
 	}
-	return convex.SumSquares(eta.Minus(convex.Const(y...)).MulMat(mat.NewDiagDense(len(roots), roots)))
+	return convex.SumSquares(convex.Mul(mat.NewDiagDense(len(roots), roots), convex.Sub(eta, y)))
 }
 
-func labels(eta convex.Affine, y, weights []float64) convex.Convex {
+func labels(eta convex.Expr, y, weights []float64) convex.Expr {
 	minus := make([]float64, len(y))
 	for i, v := range y {
 		minus[i] = -v
 	}
-	return convex.Logistic(eta.MulMat(mat.NewDiagDense(len(minus), minus))).Dot(weights)
+	return convex.Dot(weights, convex.Logistic(convex.Mul(mat.NewDiagDense(len(minus), minus), eta)))
 }
 
-func counts(eta convex.Affine, y, weights []float64) convex.Convex {
+func counts(eta convex.Expr, y, weights []float64) convex.Expr {
 	constant, minus := 0.0, make([]float64, len(y))
 	for i, v := range y {
 		if minus[i] = -weights[i] * v; v > 0 {
 			constant += weights[i] * v * (math.Log(v) - 1)
 		}
 	}
-	return convex.Exp(eta).Dot(weights).PlusAffine(eta.Dot(minus).Plus(convex.Const(constant)))
+	return convex.Add(convex.Dot(weights, convex.Exp(eta)), convex.Add(convex.Dot(minus, eta), constant))
 }
 
-func bent(threshold float64) func(eta convex.Affine, y, weights []float64) convex.Convex {
-	return func(eta convex.Affine, y, weights []float64) convex.Convex {
-		return convex.Huber(eta.Minus(convex.Const(y...)), threshold).Dot(weights)
+func bent(threshold float64) func(eta convex.Expr, y, weights []float64) convex.Expr {
+	return func(eta convex.Expr, y, weights []float64) convex.Expr {
+		return convex.Dot(weights, convex.Huber(convex.Sub(eta, y), threshold))
 	}
 }
 
@@ -204,9 +204,9 @@ func one(loss Loss, y, eta float64) float64 {
 	return (y - eta) * (y - eta) / 2
 }
 
-func pinball(eta convex.Affine, y, weights []float64) convex.Convex {
-	r := convex.Const(y...).Minus(eta)
-	return convex.Pos(r).Dot(weights).MinusAffine(r.Dot(weights).Scale(0.7))
+func pinball(eta convex.Expr, y, weights []float64) convex.Expr {
+	r := convex.Sub(y, eta)
+	return convex.Sub(convex.Dot(weights, convex.Pos(r)), convex.Scale(0.7, convex.Dot(weights, r)))
 }
 
 // partial is the half deviance of Breslow's partial likelihood of some rows with times that all differ.
@@ -284,7 +284,7 @@ func objective(table *Table, f int, s *Solution, w *Weights) (train, validation 
 	return train, validation
 }
 
-func hazards(eta convex.Affine, y, weights []float64) convex.Convex {
+func hazards(eta convex.Expr, y, weights []float64) convex.Expr {
 	minus := make([]float64, len(y))
 	var groups [][]int
 	for i, t := range y {
@@ -300,7 +300,7 @@ func hazards(eta convex.Affine, y, weights []float64) convex.Convex {
 		}
 		groups = append(groups, risk)
 	}
-	return convex.LogSumExp(eta, groups).Sum().Scale(weights[0]).PlusAffine(eta.Dot(minus))
+	return convex.Add(convex.Scale(weights[0], convex.Sum(convex.LogSumExp(eta, groups...))), convex.Dot(minus, eta))
 }
 
 // signs makes a target to labels.

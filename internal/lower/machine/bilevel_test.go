@@ -24,14 +24,14 @@ import (
 )
 
 // hinge is sum_i u_i max(0, 1 - y_i (x_i'w - c)) as an expression.
-func hinge(x *mat.Dense, y, u []float64, w, c *convex.Variable) convex.Convex {
+func hinge(x *mat.Dense, y, u []float64, w, c *convex.Variable) convex.Expr {
 	n, p := x.Dims()
 	rows, labels := mat.NewDense(n, p, nil), mat.NewDense(n, 1, nil)
 	for i := range n {
 		floats.AddScaled(rows.RawRowView(i), u[i]*y[i], x.RawRowView(i))
 		labels.Set(i, 0, u[i]*y[i])
 	}
-	return convex.Pos(convex.Const(u...).Minus(w.Expr().MulMat(rows)).Plus(c.Expr().MulMat(labels))).Sum()
+	return convex.Sum(convex.Pos(convex.Add(convex.Sub(u, convex.Mul(rows, w)), convex.Mul(labels, c))))
 }
 
 // shares are weights over their sum.
@@ -71,14 +71,14 @@ func TestWithin(t *testing.T) {
 					continue
 				}
 				m := convex.NewModel()
-				w, c := m.Variable("w", p), m.Variable("c", 1)
+				w, c := m.Vector("w", p), m.Vector("c", 1)
 				m.Minimize(hinge(x, y, shares(u), w, c))
 				all := bound
 				if len(all) == 1 {
 					all = slices.Repeat(bound, p)
 				}
-				m.Constrain(convex.LessEqual(convex.SumSquares(w.Expr()).Scale(0.5), convex.Const(r)))
-				m.Constrain(convex.LessEqual(convex.Abs(w.Expr()).MinusAffine(convex.Const(all...)), convex.Const(0)))
+				m.Le("", convex.Scale(0.5, convex.SumSquares(w)), r)
+				m.Le("", convex.Sub(convex.Abs(w), all), 0)
 				require.InDelta(t, lowertest.Conic(t, m, 0).Objective, s.Loss, 1e-6, name)
 			}
 		}

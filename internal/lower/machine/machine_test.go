@@ -208,9 +208,9 @@ func TestManyFeaturesBound(t *testing.T) {
 			require.Equal(t, outcome.Converged, got.Status)
 			certified(t, x, y, u, lambda, g, got, fmt.Sprint(seed, lambda))
 			m := convex.NewModel()
-			w, c := m.Variable("w", 1200), m.Variable("c", 1)
-			m.Minimize(hinge(x, y, u, w, c).Plus(convex.SumSquares(w.Expr()).Scale(lambda / 2)))
-			m.Constrain(convex.LessEqual(convex.Abs(w.Expr()), convex.Const(slices.Repeat([]float64{0.3}, 1200)...)))
+			w, c := m.Vector("w", 1200), m.Vector("c", 1)
+			m.Minimize(convex.Add(hinge(x, y, u, w, c), convex.Scale(lambda/2, convex.SumSquares(w))))
+			m.Le("", convex.Abs(w), slices.Repeat([]float64{0.3}, 1200))
 			require.InDelta(t, lowertest.Conic(t, m, 0).Objective, got.Objective, 1e-7)
 		}
 	}

@@ -39,21 +39,20 @@ func radiiCase(rng *rand.Rand, dims, parts int) (c *bilevel.Centre, values []bil
 // conicRadii is the least objective by a conic program.
 func conicRadii(t *testing.T, c *bilevel.Centre, values []bilevel.Values) float64 {
 	m := convex.NewModel()
-	r, s := m.Variable("r", len(c.R)), m.Variable("t", 1)
-	move := r.Expr().Minus(convex.Const(c.R...))
+	r, s := m.Vector("r", len(c.R)), m.Vector("t", 1)
+	move := convex.Sub(r, c.R)
 	above := -c.Value - c.Epsilon
 	for _, v := range values {
 		above += v.Train / float64(len(values))
 		for j, p := range v.Penalties {
-			m.Constrain(convex.GreaterEqual(s.Expr(), convex.Const(p).Minus(r.Expr().At(j))))
+			m.Ge("", s, convex.Sub(p, convex.At(r, j)))
 		}
 	}
-	m.Constrain(
-		convex.GreaterEqual(s.Expr(), move.Dot(c.Gamma).Plus(convex.Const(above))), convex.GreaterEqual(s.Expr(),
-			convex.Const(0)),
-		convex.GreaterEqual(r.Expr(), convex.Const(c.Low...)), convex.GreaterEqual(convex.Const(c.High...), r.Expr()),
-	)
-	m.Minimize(convex.SumSquares(move).Scale(c.Rho / 2).Plus(convex.Linear(s.Expr().Scale(c.Alpha))))
+	m.Ge("", s, convex.Add(convex.Dot(c.Gamma, move), above))
+	m.Ge("", s, 0)
+	m.Ge("", r, c.Low)
+	m.Ge("", c.High, r)
+	m.Minimize(convex.Add(convex.Scale(c.Rho/2, convex.SumSquares(move)), convex.Scale(c.Alpha, s)))
 	return lowertest.Conic(t, m, 0).Objective
 }
 

@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/conetune/conetune/internal/dense"
 	"github.com/conetune/conetune/internal/factor"
 )
@@ -12,6 +14,8 @@ import (
 // C_t couples with block t. With A_t = L_t D_t L_t' it is eliminated block by block:
 //
 //	X_t = C_t' L_t^-T,   S = E - sum_t X_t D_t^-1 X_t'.
+//
+// Row i of C_t' is 0 before a column that grows with i, and so is that of X_t.
 type arrow struct {
 	arms   []arm
 	k      int
@@ -53,8 +57,13 @@ func zeros(v []float64, n int) []float64 {
 	return v
 }
 
-// factor factors a block and makes X_t and what it takes from the border; false where it is not positive definite.
-func (b *arm) factor(k int) bool {
+// arrowBlock is the number of columns that are gone through at a time.
+const arrowBlock = 48
+
+// factor factors a block and makes X_t and what it takes from the border, whose row i is 0 in the columns before
+// first[i]; false where it is not positive definite.
+func (b *arm) factor(first []int) bool {
+	k := len(first)
 	m := len(b.right)
 	if !b.chol.Factor(m, func(j int, column []float64) {
 		copy(column[j:], b.full[j*m+j:(j+1)*m])
@@ -62,14 +71,25 @@ func (b *arm) factor(k int) bool {
 	}) {
 		return false
 	}
-	dense.TrsmRightLT(k, m, b.chol.L, m, b.coupling, k)
-	b.scaled, b.sums = slices.Grow(b.scaled[:0], k*m)[:k*m], zeros(b.sums, k*k)
-	for j, d := range b.chol.D[:m] {
-		for i := j * k; i < (j+1)*k; i++ {
-			b.scaled[i] = b.coupling[i] / d
+	for i := 0; i < k; {
+		end, from := i+1, first[i]
+		for end < k && first[end] < from+arrowBlock {
+			end++
 		}
+		dense.TrsmRightLT(end-i, m-from, b.chol.L[from*m+from:], m, b.coupling[from*k+i:], k)
+		i = end
 	}
-	dense.SyrkNT(k, m, b.coupling, k, b.scaled, k, b.sums, k)
+	b.scaled, b.sums = slices.Grow(b.scaled[:0], k*m)[:k*m], zeros(b.sums, k*k)
+	for from, rows := 0, 0; from < m; from += arrowBlock {
+		end := min(m, from+arrowBlock)
+		for rows < k && first[rows] < end {
+			rows++
+		}
+		for j := from; j < end; j++ {
+			floats.ScaleTo(b.scaled[j*k:j*k+rows], 1/b.chol.D[j], b.coupling[j*k:j*k+rows])
+		}
+		dense.SyrkNT(rows, end-from, b.coupling[from*k:], k, b.scaled[from*k:], k, b.sums, k)
+	}
 	return !b.chol.End.Reached(k * m)
 }
 

@@ -165,7 +165,7 @@ func TestSubproblemByProducts(t *testing.T) {
 						var found [2]*bilevel.Subsolution
 						for k, block := range []int{manyHeavy, 3} {
 							s := must.Of(NewSubproblem(stacks, 1))(t)
-							s.block = block
+							s.block, s.few = block, block > 3
 							found[k] = must.Of(s.Solve(context.Background(), c))(t)
 							t.Log(name, found[k].Solved, found[k].Gap, found[k].Fits)
 						}
@@ -186,6 +186,26 @@ func TestSubproblemByProducts(t *testing.T) {
 	require.GreaterOrEqual(t, compared, 50, "of 54")
 }
 
+// Bounds of h may be at infinity, or the same.
+func TestSubproblemBounds(t *testing.T) {
+	stacks, trains := folds(t, 2, 60, 8, 4)
+	c := centre(t, trains, append([]float64{0.7}, slices.Repeat([]float64{0.3}, 8)...), 5, 1)
+	for j := range c.High {
+		c.High[j] = math.Inf(1)
+	}
+	c.Low[3], c.High[3] = c.R[3], c.R[3]
+	var found [2]*bilevel.Subsolution
+	for k := range found {
+		s := must.Of(NewSubproblem(stacks, 1))(t)
+		s.few = k == 0
+		found[k] = must.Of(s.Solve(context.Background(), c))(t)
+		require.True(t, found[k].Solved)
+		require.Equal(t, c.R[3], found[k].R[3])
+	}
+	require.InDelta(t, found[0].Objective, found[1].Objective, 2e-8)
+	require.InDeltaSlice(t, found[0].R, found[1].R, 2*math.Sqrt(2e-8))
+}
+
 // A subproblem that ends early is nowhere worse than the centre, and its gap bounds the distance from the optimum.
 func TestSubproblemEarly(t *testing.T) {
 	stacks, trains := folds(t, 3, 60, 30, 6)
@@ -193,7 +213,7 @@ func TestSubproblemEarly(t *testing.T) {
 	for _, block := range []int{manyHeavy, 3} {
 		solve := func(tol float64) *bilevel.Subsolution {
 			s := must.Of(NewSubproblem(stacks, 1))(t)
-			s.block = block
+			s.block, s.few = block, block > 3
 			c.Tol = tol
 			out := must.Of(s.Solve(context.Background(), c))(t)
 			require.True(t, out.Solved)

@@ -33,4 +33,7 @@
 // takes the rows near their kinks alone: a system of the order of the features where these are at most 1000, and else
 // by conjugate gradients, the pieces of the box changed by gradient steps between (Moré, Toraldo 1991). All rows are
 // gone through a few times in a fit. What does not come to its end so is solved by a path.
+//
+// Subproblems are solved by an interior-point method (Mehrotra 1992) on few rows and features, and else by the method
+// of multipliers.
 package machine

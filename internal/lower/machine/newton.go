@@ -31,6 +31,7 @@ type newton struct {
 	features []int     // of the block
 	others   []int     // that are not in the block
 	of       []int     // the unknowns of the border
+	first    []int     // of each of them, the first feature of the block that it is coupled with
 	at       []int     // of each feature, the number of h_j in the border, or 0
 	arrow    arrow
 	v, by    []float64 // the row of V, and the preconditioner's inverse without V times it
@@ -272,12 +273,12 @@ func (q *solving) choose() {
 func (q *solving) precondition() bool {
 	s, a := q.newton, &q.newton.arrow
 	height, last := s.height(), s.last()
-	s.of = append(s.of[:0], height, last)
+	s.of, s.first = append(s.of[:0], height, last), append(s.first[:0], 0, 0)
 	clear(s.at)
-	for _, j := range s.features {
+	for e, j := range s.features {
 		if slices.ContainsFunc(q.folds, func(f *fold) bool { return f.boxed[j] != 0 }) {
 			s.at[j] = len(s.of)
-			s.of = append(s.of, height+1+j)
+			s.of, s.first = append(s.of, height+1+j), append(s.first, e)
 		}
 	}
 	k := len(s.of)
@@ -325,7 +326,7 @@ func (q *solving) precondition() bool {
 				b.full[e*m+o] += q.ball * f.z[j] * f.z[s.features[o]]
 			}
 		}
-		return b.factor(k)
+		return b.factor(s.first)
 	}) {
 		return false
 	}

@@ -20,9 +20,9 @@ import (
 //	subject to V = l(z) - value + gamma'(h - H) - epsilon <= t,  |w_j^t| - wbar_j <= t,  |w^t|^2/2 - r <= t,
 //	           t >= 0,  low <= h <= high.
 //
-// All folds are solved together by the method of multipliers with semismooth Newton steps, as [augmented] solves one
-// machine: hinges have the band of a width, and the constraints are quadratic penalties of a stiffness that goes up as
-// the width goes down,
+// All folds are solved together, with few rows and features by [interior], and else, or where that leaves too large a
+// gap, by the method of multipliers with semismooth Newton steps, as [augmented] solves one machine: hinges have the
+// band of a width, and the constraints are quadratic penalties of a stiffness that goes up as the width goes down,
 //
 //	(max(0, m + stiffness g)^2 - m^2) / (2 stiffness)   for  g <= 0 with the multiplier m.
 //
@@ -43,6 +43,7 @@ type Subproblem struct {
 	// the features that the preconditioner of Newton steps has in its block at most: up to mostWhole all of them, else
 	// manyHeavy, but in tests
 	block int
+	few   bool // whether features and rows are few, so that [interior] takes less time
 }
 
 // common is what the folds have in common.
@@ -93,6 +94,7 @@ func NewSubproblem(parts []*Problem, workers int) (*Subproblem, error) {
 	}
 	if s.p <= mostWhole {
 		s.block = s.p
+		s.few = !slices.ContainsFunc(parts, func(g *Problem) bool { return g.rows.n > manyRows })
 	}
 	return s, nil
 }
@@ -149,16 +151,19 @@ func (s *Subproblem) Solve(ctx context.Context, c *bilevel.Centre) (*bilevel.Sub
 	out := &bilevel.Subsolution{Gap: math.Inf(1), Objective: math.Inf(1)}
 	q := &solving{Subproblem: s, c: c, common: common{h: slices.Clone(c.R)}, slope: make([]float64, p+1),
 		dh: make([]float64, p+1), height: make([]float64, p+1), rate: make([]float64, p+1), least: math.Inf(-1), out: out}
-	q.newton = newNewton(q)
 	for _, f := range s.folds {
 		f.end.Begin(ctx, 0)
 		defer f.end.End()
 		f.radius = math.Inf(1)
 	}
-	if !q.begin() {
-		return out, nil
+	if s.few {
+		newInterior(q).run()
 	}
-	q.run()
+	if !(out.Gap <= c.Tol) {
+		if q.newton = newNewton(q); q.begin() {
+			q.run()
+		}
+	}
 	out.Fits = len(s.folds) * q.steps
 	if out.Solved = out.Gap <= q.c.Tol; !out.Solved {
 		s.forget()

@@ -55,8 +55,7 @@ func add(op string, a, b *expression) *expression {
 		return broken(shape.rows, shape.cols, m, err)
 	case a.f.N != 1 && b.f.N != 1 && (a.rows != b.rows || a.cols != b.cols):
 		return failed(shape.rows, shape.cols, m, "%s: %v is %d x %d, and %v %d x %d: the shapes differ", op, a, a.rows,
-			a.cols,
-			b, b.rows, b.cols)
+			a.cols, b, b.rows, b.cols)
 	case !a.affine() && !b.affine() && a.concave != b.concave:
 		return failed(shape.rows, shape.cols, m, "%s of %v, which is %v, and %v, which is %v: neither by the rules", op, a,
 			a.Curvature(), b, b.Curvature())

@@ -119,7 +119,8 @@ func (f *fold) newton(active []int, w *Weights, direction func(features, unit []
 		// the loss falls by less than its gradient says
 		if rounding := 1e-15 * math.Abs(before); expected > 0 && change <= rounding {
 			move(1)
-			for i, v := range f.work.fall(nil, features) { // at both ends, as the loss is quadratic
+			// half the sum of the gradients at both ends, as the loss is quadratic
+			for i, v := range f.work.fall(nil, features) {
 				change += steps[i] * (pull[i] - v) / 2
 			}
 			if change <= -1e-4*expected+rounding {

@@ -48,11 +48,14 @@ func (f *fold) multipliers(h []float64, t, box, ball, most float64) (sum float64
 		f.overNow[j], f.underNow[j] = math.Max(0, math.Min(most, a)), math.Max(0, math.Min(most, b))
 		sum += f.overNow[j] + f.underNow[j]
 	}
-	f.half = floats.Dot(f.z[:p], f.z[:p]) / 2
+	f.half = f.squares()
 	f.ballNow = math.Max(0, math.Min(most, f.ball+ball*(f.half-h[0]-t)))
 	f.balled = f.ballNow > 0 && f.ballNow < most
 	return sum + f.ballNow
 }
+
+// squares are |w|^2/2.
+func (f *fold) squares() float64 { return floats.Dot(f.z[:f.rows.p], f.z[:f.rows.p]) / 2 }
 
 // sign is the derivative of the bounds of feature j that hold in w_j, and count is their number.
 func (f *fold) sign(j int) (sign, count float64) {

@@ -195,7 +195,7 @@ func (s *interior) start() bool {
 			f.slack[2*n+j], f.slack[2*n+p+j] = s.h[1+j]-w, s.h[1+j]+w
 			worst = math.Max(worst, math.Abs(w)-s.h[1+j])
 		}
-		f.slack[2*n+2*p] = s.h[0] - f.halfNow()
+		f.slack[2*n+2*p] = s.h[0] - f.squares()
 		worst = math.Max(worst, -f.slack[2*n+2*p])
 	}
 	worst = math.Max(worst, value)
@@ -232,8 +232,6 @@ func (s *interior) start() bool {
 	return true
 }
 
-func (f *interiorFold) halfNow() float64 { return floats.Dot(f.z[:f.rows.p], f.z[:f.rows.p]) / 2 }
-
 // run begins at the centre and takes steps until the gap is small enough, or as small as rounding lets it become, which
 // is about 1e-11 of alpha.
 func (s *interior) run() {
@@ -264,7 +262,7 @@ func (s *interior) certified() float64 {
 		f.losses()
 		copy(f.overNow, f.mult[2*n:2*n+p])
 		copy(f.underNow, f.mult[2*n+p:2*n+2*p])
-		f.ballNow, f.half = f.mult[2*n+2*p], f.halfNow()
+		f.ballNow, f.half = f.mult[2*n+2*p], f.squares()
 		return f.sum()
 	}) {
 		return math.NaN()

@@ -184,7 +184,7 @@ func (q *solving) begin() bool {
 	first := s.scale == 0
 	s.start(c)
 	for _, f := range s.folds {
-		q.t = math.Max(q.t, floats.Dot(f.z[:p], f.z[:p])/2-q.h[0])
+		q.t = math.Max(q.t, f.squares()-q.h[0])
 		for j, w := range f.z[:p] {
 			q.t = math.Max(q.t, math.Abs(w)-q.h[1+j])
 		}
@@ -459,7 +459,7 @@ func (q *solving) compare() (same bool, far float64) {
 			a, b = q.cut(a)-f.over[j], q.cut(b)-f.under[j]
 			far += (a*a + b*b) / (2 * q.box)
 		}
-		a := q.cut(f.ball + q.ball*(floats.Dot(f.z[:q.p], f.z[:q.p])/2-q.h[0]-q.t))
+		a := q.cut(f.ball + q.ball*(f.squares()-q.h[0]-q.t))
 		same = same && q.between(a) == q.between(f.ballNow)
 		far += (a - f.ball) * (a - f.ball) / (2 * q.ball)
 	}

@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 	"strconv"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // Function is a function of a number x, a date being days since 1970-01-01:
@@ -201,9 +203,7 @@ func (b *Basis) orthogonal(raw [][]float64, x []float64) *Basis {
 	for j, w := range raw {
 		w, v := w[:m:m], make([]float64, len(x))
 		for k, c := range w {
-			for i := range v {
-				v[i] += c * values[k][i]
-			}
+			floats.AddScaled(v, c, values[k])
 		}
 		dot := func(u []float64) (sum float64) {
 			for i, c := range v {
@@ -215,12 +215,8 @@ func (b *Basis) orthogonal(raw [][]float64, x []float64) *Basis {
 		for range 2 {
 			for q, u := range done {
 				c := dot(u)
-				for i := range v {
-					v[i] -= c * u[i]
-				}
-				for k := range w {
-					w[k] -= c * weights[q][k]
-				}
+				floats.AddScaled(v, -c, u)
+				floats.AddScaled(w, -c, weights[q])
 			}
 		}
 		const rounding = 1e-10
@@ -229,12 +225,8 @@ func (b *Basis) orthogonal(raw [][]float64, x []float64) *Basis {
 		if norm > rounding*before {
 			scale = 1 / norm
 		}
-		for i := range v {
-			v[i] *= scale
-		}
-		for k := range w {
-			w[k] *= scale
-		}
+		floats.Scale(scale, v)
+		floats.Scale(scale, w)
 		if done, weights = append(done, v), append(weights, w); j >= 2 {
 			b.Weights = append(b.Weights, w)
 		}

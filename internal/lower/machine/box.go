@@ -1,7 +1,5 @@
 package machine
 
-import "math"
-
 // box are the terms lambda w_j^2 / 2 of the coefficients within |w_j| <= bound_j.
 type box struct {
 	lambda float64
@@ -10,7 +8,7 @@ type box struct {
 
 // within is w, cut to the box, which rounding may leave.
 func (t *box) within(j int, w float64) float64 {
-	return math.Max(-t.bound[j], math.Min(t.bound[j], w))
+	return max(-t.bound[j], min(t.bound[j], w))
 }
 
 // conjugate is the largest v w - lambda w^2 / 2 in the box.

@@ -27,7 +27,8 @@
 // piecewise linear, and where a row reaches its kink, an alpha its bound, or a feature the box or its inside, it
 // changes sides. What the path solves are systems of the order of the number of rows at their kinks, whose Cholesky
 // factor is changed and not made anew. From the solution at other lambda and bounds the cost is that of what the two
-// solutions differ by.
+// solutions differ by. Where there are many times as many features as rows, so that thousands of features change sides,
+// the path begins at the end of Newton steps on the dual program (see kernel).
 //
 // Beyond, the method of multipliers with semismooth Newton steps (Rockafellar 1976; Yan and Li 2020), each of which
 // takes the rows near their kinks alone: a system of the order of the features where these are at most 1000, and else

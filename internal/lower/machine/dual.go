@@ -28,7 +28,7 @@ func (s *path) gap() (value, gap float64) {
 			a *= least / sum[int(rows.y[i]+1)/2]
 			rows.add(i, a, v)
 		}
-		dual += a
+		dual += a * rows.need[i]
 	}
 	s.limits.cut(s.dw, s.w)
 	value = s.objective(s.dw, s.c)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -16,10 +17,11 @@ import (
 // run at the same time.
 type Problem struct {
 	rows  *signedRows
-	tau   float64  // the mean squared length of the rows
-	scale float64  // the optimal value at w = 0
-	many  bool     // the rows that differ
-	parts *stacked // of NewStacked
+	tau   float64          // the mean squared length of the rows
+	scale float64          // the optimal value at w = 0
+	many  bool             // the rows that differ
+	parts *stacked         // of NewStacked
+	all   func() []float64 // the products of all rows, see kernel; nil where the features are too few
 	// mostWork bounds the multiplications in Newton systems of one solve where these are not stored: it is that of the
 	// package, but in tests.
 	mostWork float64
@@ -70,6 +72,9 @@ func New(x *design.Matrix, y, weights []float64) (*Problem, error) {
 		g.tau = 1
 	}
 	g.many = g.hasMany()
+	if !g.many && g.rows.p >= kernelFeatures*g.rows.n {
+		g.all = sync.OnceValue(g.whole)
+	}
 	return g, nil
 }
 
@@ -97,7 +102,7 @@ func (g *Problem) Wide() bool { return g.rows.n > fewRows && g.rows.p > mostStor
 func (g *Problem) Loss(w []float64, c float64) float64 {
 	sum := 0.0
 	for i, u := range g.rows.u {
-		if s := 1 - g.rows.product(i, w) + g.rows.y[i]*c; s > 0 {
+		if s := g.rows.need[i] - g.rows.product(i, w) + g.rows.y[i]*c; s > 0 {
 			sum += u * s
 		}
 	}

@@ -92,7 +92,8 @@ func TestOptimality(t *testing.T) {
 	for _, shape := range []struct {
 		n, p   int
 		binary bool
-	}{{60, 8, false}, {40, 60, false}, {150, 12, true}, {120, 40, true}, {12, 2, true}} {
+	}{{60, 8, false}, {40, 60, false}, {150, 12, true}, {120, 40, true}, {12, 2, true}, {16, 400, false},
+		{24, 500, true}} {
 		x, y, u := sample(7, shape.n, shape.p, shape.binary)
 		for _, weights := range [][]float64{nil, u} {
 			g := must.Of(New(design.New(x), y, weights))(t)

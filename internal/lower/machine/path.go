@@ -53,6 +53,7 @@ type path struct {
 	right, ones []float64
 	exchanges   int
 	sinceFactor int
+	before      float64   // lambda of the start
 	moved       *Solution // the start, where the first path is to begin with its w
 	fromNothing bool      // the first path is to begin without a start
 }
@@ -79,7 +80,7 @@ func newPath(ctx context.Context, g *Problem, lambda float64, bound []float64) *
 // Where both are far from the lower bound of the multipliers, more than farStart of the value at w = 0, it begins from
 // nothing.
 func (s *path) from(m *Solution) {
-	s.state = m.state.clone()
+	s.state, s.before = m.state.clone(), m.lambda
 	copy(s.v, m.v)
 	w, changed := make([]float64, len(s.w)), false
 	floats.ScaleTo(w, 1/s.lambda, s.v)
@@ -169,6 +170,9 @@ func (s *path) run(ctx context.Context, tol float64, out *Solution) outcome.Stop
 		if ctx.Err() != nil {
 			out.Gap = math.Inf(1)
 			return outcome.Cancelled
+		}
+		if pass == 0 && s.g.all != nil && s.jump(ctx, tol) {
+			continue
 		}
 		if pass > 0 && s.sinceFactor > 0 || s.sinceFactor > worn {
 			s.factor()
@@ -292,7 +296,7 @@ func distance(i int, least float64) float64 {
 
 // margin is s_i.
 func (s *path) margin(i int) float64 {
-	return 1 - s.g.rows.dot(i, s.w) + s.g.rows.y[i]*s.c
+	return s.g.rows.need[i] - s.g.rows.dot(i, s.w) + s.g.rows.y[i]*s.c
 }
 
 // measure notes how far row i may go from its value now, s_i - left shift_i, until it may be at its kink.

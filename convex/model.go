@@ -220,9 +220,12 @@ type Program struct {
 // Compile turns the model into a conic program. It reports the first error made
 // in building the model: non-convex use, lengths that differ, variables of
 // another model, entries that are not finite.
-func (m *Model) Compile() (*Program, error) {
-	constraints := make([]*compile.Constraint, len(m.constraints))
-	for i, con := range m.constraints {
+func (m *Model) Compile() (*Program, error) { return m.compile(m.objective, m.constraints) }
+
+// compile is Compile of an objective, nil for zero, and of constraints.
+func (m *Model) compile(f *expression, all []*Constraint) (*Program, error) {
+	constraints := make([]*compile.Constraint, len(all))
+	for i, con := range all {
 		name := con.name
 		if name == "" {
 			name = strconv.Itoa(i)
@@ -236,7 +239,7 @@ func (m *Model) Compile() (*Program, error) {
 		constraints[i] = &con.c
 	}
 	var objective *compile.Function
-	if f := m.objective; f != nil {
+	if f != nil {
 		switch {
 		case f.err != nil:
 			return nil, fmt.Errorf("objective: %w", f.err)
@@ -273,6 +276,11 @@ func (m *Model) Solve(ctx context.Context) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	return p.solve(ctx)
+}
+
+// solve solves by the native backend.
+func (p *Program) solve(ctx context.Context) (*Result, error) {
 	backend, err := backends.Open("native")
 	if err != nil {
 		return nil, err

@@ -2,6 +2,7 @@ package convex
 
 import (
 	"context"
+	"errors"
 	"math"
 	"slices"
 
@@ -25,6 +26,9 @@ const leastWeight = 1e-6
 // Dravnieks 1991, the deletion filter), by the native backend. The error is for a model
 // that does not compile and for an ended context.
 func (m *Model) Explain(ctx context.Context) ([]Conflict, error) {
+	if ctx == nil {
+		return nil, errors.New("convex: Explain: the context is nil")
+	}
 	left, r, err := m.contradiction(ctx, m.constraints)
 	if err != nil || r == nil {
 		return nil, err

@@ -3,6 +3,8 @@ package convex
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"time"
 
 	"github.com/conetune/conetune/backends"
@@ -10,6 +12,8 @@ import (
 	"github.com/conetune/conetune/convex/internal/restrict/columns"
 	"github.com/conetune/conetune/convex/internal/restrict/singular"
 	"github.com/conetune/conetune/convex/internal/solve"
+	"github.com/conetune/conetune/formats/cbf"
+	"github.com/conetune/conetune/formats/qps"
 )
 
 // SolverOptions says how a program is solved.
@@ -201,4 +205,39 @@ func (s *Solver) log(ctx context.Context, message string, args ...any) {
 	if l := s.session.Options.Logger; l != nil {
 		l.DebugContext(ctx, "convex: "+message, args...)
 	}
+}
+
+// Encode writes the conic program at the parameters' current values, with the constant of its objective, in a format:
+// "cbf", or "mps" for linear and quadratic programs. A model that is maximised is written as the minimum of the
+// negative; nuclear norms are written as semidefinite matrices. Packages formats/cbf and formats/qps read the files, as
+// conetune solve does. The error is for another format, what it cannot have, and the writer's.
+func (p *Program) Encode(w io.Writer, format string) error {
+	if p == nil || p.p == nil {
+		return errors.New(noProgram)
+	}
+	if w == nil {
+		return errors.New("convex: Encode: the writer is nil")
+	}
+	full := p.p
+	if full.Nuclear() {
+		full = full.Lift(false)
+	}
+	problem, err := full.Problem()
+	if err != nil {
+		return err
+	}
+	var m interface{ Encode(io.Writer) error }
+	constant, _ := full.Offset()
+	switch format {
+	case "cbf":
+		m, err = cbf.FromConic(problem, constant)
+	case "mps":
+		m, err = qps.FromConic(problem, constant)
+	default:
+		err = fmt.Errorf("convex: Encode: unknown format %q, expected cbf or mps", format)
+	}
+	if err != nil {
+		return err
+	}
+	return m.Encode(w)
 }

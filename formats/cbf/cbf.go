@@ -1,4 +1,5 @@
-// Package cbf reads conic programs in the conic benchmark format, CBF, versions 1 to 4, without integer variables.
+// Package cbf reads and writes conic programs in the conic benchmark format, CBF, versions 1 to 4, without integer
+// variables.
 //
 // # Formulation
 //

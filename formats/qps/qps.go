@@ -1,4 +1,4 @@
-// Package qps reads linear and quadratic programs in the MPS format and
+// Package qps reads and writes linear and quadratic programs in the MPS format and
 // its quadratic extension QPS.
 //
 // # Formulation

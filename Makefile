@@ -12,7 +12,7 @@ CONCURRENT = ^[[:space:]]+go [a-z]|"sync(/atomic)?"|errgroup"|internal/crew|leas
 RACE ?= $(shell grep -rlE --include='*.go' --exclude-dir=ccgo '$(CONCURRENT)' . | xargs -n 1 dirname | sort -u)
 RACE_TESTS = Thread|Worker|Concurren|Crew|Race|Stop|Cancel|Interrupt|Signal|Watchdog|Events|SameBytes|SideBySide|Together|Shared|Parallel|Blocks|Batch|Folds
 
-.PHONY: all build test test-go test-levels test-noasm test-transpiled test-386 test-arm64 cross fuzz-readers vet fmt-check staticcheck check race bench page-check clean
+.PHONY: all build test test-go test-levels test-noasm test-transpiled test-386 test-arm64 cross browser fuzz-readers vet fmt-check staticcheck check race bench page-check clean
 
 all: build
 
@@ -71,6 +71,11 @@ cross: $(if $(SOLVERS),transpile)
 	CGO_ENABLED=0 GOARCH=386 $(GO) vet ./...
 	@set -e; for target in darwin/arm64 windows/amd64 js/wasm; do echo "go build -tags '$(CROSS_TAGS)' for $$target"; \
 		CGO_ENABLED=0 GOOS=$${target%/*} GOARCH=$${target#*/} $(GO) build -tags '$(CROSS_TAGS)' ./...; done
+
+# The native solver in a web page: serve examples/browser, by python3 -m http.server for example.
+browser:
+	CGO_ENABLED=0 GOOS=js GOARCH=wasm $(GO) build -trimpath -ldflags '-s -w' -o examples/browser/conetune.wasm ./examples/browser
+	cp "$$($(GO) env GOROOT)/lib/wasm/wasm_exec.js" examples/browser/
 
 # The fuzz targets of the readers, each for FUZZTIME, two at a time. What one finds is left in testdata/fuzz of its package.
 FUZZTIME     ?= 60s

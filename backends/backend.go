@@ -142,7 +142,7 @@ type Options struct {
 	// fixes, contradictions between two of them.
 	NoPresolve bool
 	// Logger gets one record an iteration at level debug, and from backends that try several methods one an attempt; nil
-	// means silence.
+	// means silence. A handler may keep them, and end the context of the solve.
 	Logger *slog.Logger
 	// Settings are the backend's own settings, of a type that it documents.
 	Settings any

@@ -162,7 +162,7 @@ func TestSolveLimits(t *testing.T) {
 	require.Len(t, m["y"], 3)
 
 	o = conetune(t, "solve", file, "-v")
-	require.Contains(t, o.stderr, "iteration=0")
+	require.Regexp(t, `(?m)^ *iteration  *objective .*\n  *0 `, o.stderr)
 }
 
 func TestSolveInterrupt(t *testing.T) {

@@ -382,8 +382,8 @@ func TestStagesInTheLog(t *testing.T) {
 		"--max-iter", "100"}, nil, &stdout, &stderr))
 	text := stderr.String()
 	for _, stage := range []string{
-		"reading ", "building the model", `at="start: point 1 of `, `at="start: lower level"`,
-		`at="iteration 1: subproblem"`, `at="iteration 1: lower level"`, `at="final fit"`,
+		"reading ", "building the model", `at start: point 1 of `, `at start: lower level`,
+		`at iteration 1: subproblem`, `at iteration 1: lower level`, `at final fit`,
 	} {
 		_, rest, found := strings.Cut(text, stage)
 		require.True(t, found, stage)

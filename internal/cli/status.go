@@ -106,11 +106,3 @@ func (i iterations) Handle(_ context.Context, r slog.Record) error {
 
 func (i iterations) WithAttrs([]slog.Attr) slog.Handler { return i }
 func (i iterations) WithGroup(string) slog.Handler      { return i }
-
-// Logger writes the solver's iterations to standard error, if asked to.
-func (a *App) Logger(verbose bool) *slog.Logger {
-	if !verbose {
-		return nil
-	}
-	return slog.New(slog.NewTextHandler(a.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
-}

@@ -1,0 +1,145 @@
+package backends_test
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/james-bowman/sparse"
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/backends"
+	_ "github.com/conetune/conetune/backends/native"
+	"github.com/conetune/conetune/internal/must"
+)
+
+// along is a problem with dense numbers, and a direction of them: P a diagonal, A by columns.
+type along struct {
+	p, q, a, b     []float64
+	dp, dq, da, db []float64
+	cone           backends.Cone
+}
+
+func newAlong(rng *rand.Rand, c backends.Cone, n int) *along {
+	list := func(n int) []float64 {
+		v := make([]float64, n)
+		for i := range v {
+			v[i] = rng.NormFloat64()
+		}
+		return v
+	}
+	l := &along{list(n), list(n), list(n * c.Dim), list(c.Dim), list(n), list(n), list(n * c.Dim), list(c.Dim), c}
+	for i, v := range l.p {
+		l.p[i], l.dp[i] = 1+v*v, 0.2*l.dp[i]
+	}
+	for i := range c.Dim { // well conditioned
+		l.a[i*c.Dim+i] += 3
+	}
+	return l
+}
+
+func dense(rows, cols int, v []float64) *sparse.CSC {
+	ptr, ind := make([]int, cols+1), make([]int, rows*cols)
+	for k := range ind {
+		ind[k] = k % rows
+	}
+	for j := range ptr {
+		ptr[j] = j * rows
+	}
+	return sparse.NewCSC(rows, cols, ptr, ind, v)
+}
+
+func diagonal(v []float64) *sparse.CSC {
+	ptr, ind := make([]int, len(v)+1), make([]int, len(v))
+	for j := range v {
+		ptr[j+1], ind[j] = j+1, j
+	}
+	return sparse.NewCSC(len(v), len(v), ptr, ind, v)
+}
+
+func (l *along) at(h float64) *backends.Problem {
+	move := func(v, d []float64) []float64 { return floats.AddScaledTo(make([]float64, len(v)), v, h, d) }
+	m := l.cone.Dim
+	return &backends.Problem{P: diagonal(move(l.p, l.dp)), Q: move(l.q, l.dq), A: dense(m, len(l.q), move(l.a, l.da)),
+		B: move(l.b, l.db), Cones: []backends.Cone{l.cone}}
+}
+
+// Solutions of random programs in one cone move as the derivative says, as far as differences of them can tell.
+func TestDerivativeOfCones(t *testing.T) {
+	inf := math.Inf(1)
+	weights := []float64{0.5, 0.2, 0.3}
+	for name, c := range map[string]backends.Cone{
+		"zero": backends.Zero(3), "nonnegative": backends.Nonnegative(4),
+		"box":          backends.Box([]float64{-1, -inf, 0.5, -1, 0}, []float64{1, 0, 0.5, inf, 0.1}),
+		"second-order": backends.SecondOrder(5), "ray": backends.SecondOrder(1), "plane": backends.SecondOrder(2),
+		"psd": backends.PSD(4), "exponential": backends.Exponential(), "dual exponential": backends.DualExponential(),
+		"power": backends.Power(0.3), "dual power": backends.DualPower(0.6),
+		"generalized power":      backends.GeneralizedPower(weights, 3),
+		"dual generalized power": backends.DualGeneralizedPower(weights, 1),
+	} {
+		t.Run(name, func(t *testing.T) {
+			tried, seen := 0, map[int]bool{}
+			for seed := range uint64(30) {
+				rng := rand.New(rand.NewPCG(seed, 11))
+				l := newAlong(rng, c, c.Dim+1)
+				solve := func(h float64) *backends.Solution {
+					s := must.Of(must.Of(backends.Open("native"))(t).Setup(l.at(h),
+						backends.Options{Eps: 1e-12, MaxIterations: 60}))(t)
+					defer s.Close()
+					return must.Of(s.Solve(context.Background()))(t)
+				}
+				at := solve(0)
+				p := l.at(0)
+				d := must.Of(backends.NewDerivative(p, backends.Point{X: at.X, S: at.S, Z: at.Z}))(t)
+				u, v := make([]float64, len(l.q)), make([]float64, c.Dim)
+				var m mat.Dense
+				m.Mul(mat.NewDense(len(l.q), c.Dim, l.da), mat.NewDense(c.Dim, 1, at.Z))
+				for j := range u {
+					u[j] = -l.dp[j]*at.X[j] - l.dq[j] - m.At(j, 0)
+				}
+				for i := range v {
+					v[i] = l.db[i]
+					for j, x := range at.X {
+						v[i] -= l.da[j*c.Dim+i] * x
+					}
+				}
+				x, z, exact := d.Solve(u, v)
+				require.True(t, exact)
+				const h = 2e-2
+				sixth, fourth := make([]float64, len(u)), make([]float64, len(u)) // differences of these orders
+				dual, dual4 := make([]float64, len(v)), make([]float64, len(v))
+				for k, w := range [][2]float64{{-1, 0}, {9, 5}, {-45, -40}, {}, {45, 40}, {-9, -5}, {1, 0}} {
+					if k != 3 {
+						side := solve(float64(k-3) * h)
+						floats.AddScaled(sixth, w[0]/(60*h), side.X)
+						floats.AddScaled(fourth, w[1]/(60*h), side.X)
+						floats.AddScaled(dual, w[0]/(60*h), side.Z)
+						floats.AddScaled(dual4, w[1]/(60*h), side.Z)
+					}
+				}
+				size, sizeZ := math.Max(1, floats.Norm(sixth, inf)), math.Max(1, floats.Norm(dual, inf))
+				if !floats.EqualApprox(sixth, fourth, 1e-5*size) || !floats.EqualApprox(dual, dual4, 1e-5*sizeZ) {
+					continue
+				}
+				tried++
+				require.Empty(t, d.Kinks, "seed %d: %v %v", seed, at.S, at.Z)
+				require.NotContains(t, d.Loose, true)
+				switch {
+				case floats.Norm(at.S, 2) < 1e-6:
+					seen[-1] = true
+				case floats.Norm(at.Z, 2) < 1e-6:
+					seen[1] = true
+				default:
+					seen[0] = true
+				}
+				require.InDeltaSlice(t, sixth, x, 1e-5*size, "seed %d: at %v with %v", seed, at.S, at.Z)
+				require.InDeltaSlice(t, dual, z, 1e-5*sizeZ, "seed %d", seed)
+			}
+			t.Log(tried, seen)
+			require.Greater(t, tried, 10)
+		})
+	}
+}

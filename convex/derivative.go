@@ -1,0 +1,163 @@
+package convex
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/convex/internal/affine"
+	"github.com/conetune/conetune/convex/internal/compile"
+	"github.com/conetune/conetune/convex/internal/solve"
+)
+
+// Change has a number for each entry of parameters: a direction, in which a parameter that is missing does not change,
+// or a gradient.
+type Change map[*Parameter][]float64
+
+// ErrDegenerate says that the solution has no derivative in the parameters, or several: it is not unique, a constraint
+// holds with equality and the multiplier zero, or multipliers of a change do not exist. What comes with it is the
+// answer of least squares and least norm to the linearised conditions of optimality.
+var ErrDegenerate = errors.New("the solution is degenerate")
+
+// differential is the derivative of a result, made at the first use.
+type differential struct {
+	once     sync.Once
+	versions []int // of the parameters at the solution
+	numbers  *compile.Assembled
+	conic    *backends.Derivative
+	err      error
+}
+
+// Derivative returns the derivative of the values of all variables along a direction of the parameters, a vector of all
+// entries for each variable. It differentiates the conditions of optimality, see [backends.Derivative], in the conic
+// program that was solved: entries outside a working set stay zero. The first of these calls factors a matrix.
+//
+// The error is for a result without a point, for a parameter that is not in the program, has another length than its
+// direction or has changed since the solve, for numbers that are not finite and, with the answer, [ErrDegenerate].
+func (r *Result) Derivative(direction Change) (Point, error) {
+	d, err := r.differential()
+	if err != nil {
+		return nil, fmt.Errorf("convex: Derivative: %w", err)
+	}
+	changes := make([][]float64, len(r.params))
+	for p, v := range direction {
+		if p == nil || p.p == nil || p.p.ID >= len(r.params) || r.params[p.p.ID] != p {
+			return nil, errors.New("convex: Derivative: a parameter of the direction is not in the program solved")
+		}
+		if len(v) != p.p.N {
+			return nil, fmt.Errorf("convex: Derivative: parameter %s has length %d, its direction %d", p.p.Name, p.p.N, len(v))
+		}
+		changes[p.p.ID] = v
+	}
+	u, v := d.numbers.Forward(r.out.X, r.out.Z, func(p *affine.Parameter) []float64 { return changes[p.ID] })
+	for j := range u {
+		u[j] = -u[j]
+	}
+	for i := range v {
+		v[i] = -v[i]
+	}
+	x, _, exact := d.conic.Solve(u, v)
+	if !finite(x) {
+		return nil, errors.New("convex: Derivative: the derivative is not finite")
+	}
+	out := Point{}
+	for _, of := range r.vars {
+		out[of] = of.at(func(a *affine.Variable) []float64 {
+			own := make([]float64, a.N)
+			d.numbers.Expand(own, a, x)
+			return own
+		})
+	}
+	users := d.numbers.N // columns of the model's variables
+	if n := len(r.vars); n < len(d.numbers.Start) {
+		users = d.numbers.Start[n]
+	}
+	exact = exact && !slices.Contains(d.conic.Loose[:users], true)
+	return out, d.degenerate("Derivative", exact)
+}
+
+// Gradient returns the gradients in all parameters of a function of the solution, given its gradient in the variables:
+// for each a vector of all entries, a variable that is missing counts as zero. It is the adjoint of
+// [Result.Derivative], with the same errors.
+func (r *Result) Gradient(gradient Point) (Change, error) {
+	d, err := r.differential()
+	if err != nil {
+		return nil, fmt.Errorf("convex: Gradient: %w", err)
+	}
+	g := make([]float64, d.numbers.N)
+	for v, values := range gradient {
+		if v == nil || v.v == nil || v.v.ID >= len(r.vars) || r.vars[v.v.ID] != v {
+			return nil, errors.New("convex: Gradient: a variable of the gradient is not in the program solved")
+		}
+		if len(values) != v.Len() {
+			return nil, fmt.Errorf("convex: Gradient: variable %s has %d entries, its gradient %d", v.v.Name, v.Len(),
+				len(values))
+		}
+		own := make([]float64, v.v.N)
+		v.f.Aff.Adjoint(1, values, func(*affine.Variable) []float64 { return own })
+		d.numbers.Restrict(g, v.v, own)
+	}
+	x, z, exact := d.conic.Solve(g, make([]float64, d.numbers.M))
+	if !finite(x) || !finite(z) {
+		return nil, errors.New("convex: Gradient: the gradient is not finite")
+	}
+	out := Change{}
+	for _, p := range r.params {
+		out[p] = make([]float64, p.p.N)
+	}
+	d.numbers.Adjoint(r.out.X, r.out.Z, x, z, func(p *affine.Parameter) []float64 { return out[r.params[p.ID]] })
+	for _, of := range out {
+		for i, v := range of {
+			of[i] = 0 - v
+		}
+	}
+	return out, d.degenerate("Gradient", exact)
+}
+
+// differential linearises the program at the solution.
+func (r *Result) differential() (*differential, error) {
+	out := r.of()
+	d := r.derivative
+	d.once.Do(func() {
+		if !solve.HasPoint(&backends.Solution{Status: out.Status, X: out.X, S: out.S, Z: out.Z}) {
+			d.err = fmt.Errorf("the solve ended without a point: %s", out.Status)
+			return
+		}
+		if d.err = r.unchanged(); d.err != nil {
+			return
+		}
+		d.numbers = out.Assembled.Layout.Assemble()
+		d.conic, d.err = backends.NewDerivative(compile.NewNumbers(d.numbers).Problem(),
+			backends.Point{X: out.X, S: out.S, Z: out.Z})
+	})
+	if d.err != nil {
+		return nil, d.err
+	}
+	return d, r.unchanged()
+}
+
+// unchanged says which parameter has changed since the solve.
+func (r *Result) unchanged() error {
+	for k, p := range r.params {
+		if p.p.Version != r.derivative.versions[k] {
+			return fmt.Errorf("parameter %s has changed since the solve", p.p.Name)
+		}
+	}
+	return nil
+}
+
+// degenerate says why an answer is one of several.
+func (d *differential) degenerate(of string, exact bool) error {
+	switch {
+	case len(d.conic.Kinks) > 0:
+		return fmt.Errorf("convex: %s: %w: in %d places, as in row %d of the conic program, slack and multiplier are both zero",
+			of, ErrDegenerate, len(d.conic.Kinks), d.conic.Kinks[0])
+	case !exact:
+		return fmt.Errorf("convex: %s: %w: it is not unique, or multipliers of the change do not exist", of, ErrDegenerate)
+	}
+	return nil
+}
+
+func finite(v []float64) bool { return !slices.ContainsFunc(v, affine.NotFinite) }

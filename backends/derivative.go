@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/conetune/conetune/backends/internal/ldl"
+	"github.com/conetune/conetune/internal/memory"
 )
 
 // Derivative is the derivative of a solution in the numbers of a problem: the implicit function theorem for
@@ -37,12 +38,17 @@ const (
 	// derivativeShift regularises the matrix, whose entries are near 1. Singular values below it count as zero.
 	derivativeShift = 1e-10
 	derivativeSteps = 100
+	// denseBytes are those of an entry of E and of the factor.
+	denseBytes = 40
 	// consistent is the share of the right-hand side that an equation may miss.
 	consistent = 1e-7
+	// unitsApart bounds how much smaller the unit of s or z is than the other, where all that has it is zero.
+	unitsApart = 1e-6
 )
 
 // NewDerivative linearises a problem at a solution of it, all parts of which are needed. The error is for a problem
-// that is not valid, for a point of other lengths or that is not finite, and for a factor that is too large.
+// that is not valid, for a point of other lengths or that is not finite and, a [*MemoryError], for a factor that takes
+// more memory than there is.
 func NewDerivative(p *Problem, at Point) (*Derivative, error) {
 	if p == nil {
 		return nil, bad("Problem", "is nil")
@@ -55,6 +61,15 @@ func NewDerivative(p *Problem, at Point) (*Derivative, error) {
 		return nil, bad("Point", "has not %d finite numbers in X, and %d in S and Z", n, m)
 	}
 	d := &Derivative{n: n, t: tangents{of: make([][]coupling, m), block: new(Triplets)}}
+	dense := int64(0)
+	for _, c := range p.Cones {
+		if !c.Kind.Intervals() && c.Kind != SecondOrderCone {
+			dense += denseBytes * int64(c.Dim) * int64(c.Dim)
+		}
+	}
+	if err := enough(dense, 0); err != nil {
+		return nil, err
+	}
 	d.scale(p, at)
 	for first, c := range Rows(p.Cones) {
 		s, z := make([]float64, c.Dim), make([]float64, c.Dim)
@@ -85,7 +100,15 @@ func NewDerivative(p *Problem, at Point) (*Derivative, error) {
 	return d, nil
 }
 
-// scale chooses the units: the largest entry of the rows of a cone is 1, and so are those of s, b and x together, and of
+// enough says whether that many bytes are there.
+func enough(lasting, passing int64) error {
+	if limit := memory.Default(); lasting+passing > limit {
+		return &MemoryError{Need: lasting + passing, Limit: limit, What: "a derivative"}
+	}
+	return nil
+}
+
+// scale chooses the units: the largest entry of the rows of a cone is 1, and so are those of s, b and x together and of
 // z and q.
 func (d *Derivative) scale(p *Problem, at Point) {
 	d.row = make([]float64, len(p.B))
@@ -107,7 +130,7 @@ func (d *Derivative) scale(p *Problem, at Point) {
 		d.size[0] = max(d.size[0], e*math.Abs(at.S[i]), e*math.Abs(p.B[i]))
 		d.size[1] = max(d.size[1], math.Abs(at.Z[i])/e)
 	}
-	d.size[0], d.size[1] = nonzero(d.size[0]), nonzero(d.size[1])
+	d.size = [2]float64{nonzero(max(d.size[0], unitsApart*d.size[1])), nonzero(max(d.size[1], unitsApart*d.size[0]))}
 }
 
 func nonzero(v float64) float64 {
@@ -168,7 +191,8 @@ func (d *Derivative) build(p *Problem) error {
 		}
 		shift[i] = derivativeShift * float64(sign[i])
 	}
-	if d.factor, err = ldl.Analyze(total, d.ptr, d.ind, sign); err == nil {
+	d.factor, err = ldl.AnalyzeWith(total, d.ptr, d.ind, sign, ldl.Options{Memory: enough})
+	if err == nil {
 		d.factor.Factorize(d.val, shift, 0, derivativeShift)
 	}
 	return err

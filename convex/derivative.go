@@ -41,15 +41,18 @@ func (r *Result) Derivative(direction Change) (Point, error) {
 	if err != nil {
 		return nil, fmt.Errorf("convex: Derivative: %w", err)
 	}
-	changes := make([][]float64, len(r.params))
-	for p, v := range direction {
-		if p == nil || p.p == nil || p.p.ID >= len(r.params) || r.params[p.p.ID] != p {
-			return nil, errors.New("convex: Derivative: a parameter of the direction is not in the program solved")
+	changes, known := make([][]float64, len(r.params)), 0
+	for k, p := range r.params {
+		if v, ok := direction[p]; ok {
+			if err := fits("Derivative", "direction of parameter "+p.Name(), p.Len(), v); err != nil {
+				return nil, err
+			}
+			changes[k] = v
+			known++
 		}
-		if len(v) != p.p.N {
-			return nil, fmt.Errorf("convex: Derivative: parameter %s has length %d, its direction %d", p.p.Name, p.p.N, len(v))
-		}
-		changes[p.p.ID] = v
+	}
+	if known < len(direction) {
+		return nil, errors.New("convex: Derivative: a parameter of the direction is not in the program solved")
 	}
 	u, v := d.numbers.Forward(r.out.X, r.out.Z, func(p *affine.Parameter) []float64 { return changes[p.ID] })
 	for j := range u {
@@ -87,17 +90,20 @@ func (r *Result) Gradient(gradient Point) (Change, error) {
 		return nil, fmt.Errorf("convex: Gradient: %w", err)
 	}
 	g := make([]float64, d.numbers.N)
-	for v, values := range gradient {
-		if v == nil || v.v == nil || v.v.ID >= len(r.vars) || r.vars[v.v.ID] != v {
-			return nil, errors.New("convex: Gradient: a variable of the gradient is not in the program solved")
+	known := 0
+	for _, v := range r.vars {
+		if values, ok := gradient[v]; ok {
+			if err := fits("Gradient", "gradient in variable "+v.Name(), v.Len(), values); err != nil {
+				return nil, err
+			}
+			own := make([]float64, v.v.N)
+			v.f.Aff.Adjoint(1, values, func(*affine.Variable) []float64 { return own })
+			d.numbers.Restrict(g, v.v, own)
+			known++
 		}
-		if len(values) != v.Len() {
-			return nil, fmt.Errorf("convex: Gradient: variable %s has %d entries, its gradient %d", v.v.Name, v.Len(),
-				len(values))
-		}
-		own := make([]float64, v.v.N)
-		v.f.Aff.Adjoint(1, values, func(*affine.Variable) []float64 { return own })
-		d.numbers.Restrict(g, v.v, own)
+	}
+	if known < len(gradient) {
+		return nil, errors.New("convex: Gradient: a variable of the gradient is not in the program solved")
 	}
 	x, z, exact := d.conic.Solve(g, make([]float64, d.numbers.M))
 	if !finite(x) || !finite(z) {
@@ -152,10 +158,21 @@ func (r *Result) unchanged() error {
 func (d *differential) degenerate(of string, exact bool) error {
 	switch {
 	case len(d.conic.Kinks) > 0:
-		return fmt.Errorf("convex: %s: %w: in %d places, as in row %d of the conic program, slack and multiplier are both zero",
-			of, ErrDegenerate, len(d.conic.Kinks), d.conic.Kinks[0])
+		return fmt.Errorf("convex: %s: %w: in %d places, as in row %d of the conic program, slack and multiplier are both "+
+			"zero", of, ErrDegenerate, len(d.conic.Kinks), d.conic.Kinks[0])
 	case !exact:
 		return fmt.Errorf("convex: %s: %w: it is not unique, or multipliers of the change do not exist", of, ErrDegenerate)
+	}
+	return nil
+}
+
+// fits says what is wrong with a vector.
+func fits(of, what string, n int, v []float64) error {
+	switch {
+	case len(v) != n:
+		return fmt.Errorf("convex: %s: the %s has %d entries, expected %d", of, what, len(v), n)
+	case !finite(v):
+		return fmt.Errorf("convex: %s: the %s is not finite", of, what)
 	}
 	return nil
 }

@@ -1,10 +1,13 @@
 package convex
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"sync"
+
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/convex/internal/affine"
@@ -81,45 +84,107 @@ func (r *Result) Derivative(direction Change) (Point, error) {
 	return out, d.degenerate("Derivative", exact)
 }
 
-// Gradient returns the gradients in all parameters of a function of the solution, given its gradient in the variables:
-// for each a vector of all entries, a variable that is missing counts as zero. It is the adjoint of
-// [Result.Derivative], with the same errors.
-func (r *Result) Gradient(gradient Point) (Change, error) {
+// Gradient returns the gradients in all parameters of a function of the variables and the parameters at the solution: a
+// scalar, convex or concave, as the loss on other data, or of the gradient g in a variable x, from elsewhere, Dot(g, x).
+// It is the adjoint of [Result.Derivative], and has its errors, and one for what is no scalar or has no finite value. A
+// function that is not affine is differentiated by the multipliers of x = x* in its minimization, to a relative 1e-10:
+// where it is not smooth, it has a subgradient.
+func (r *Result) Gradient(f Operand) (Change, error) {
 	d, err := r.differential()
 	if err != nil {
 		return nil, fmt.Errorf("convex: Gradient: %w", err)
 	}
+	e := operand("Gradient", f)
+	switch {
+	case e.err != nil:
+		return nil, e.err
+	case e.f.N != 1:
+		return nil, fmt.Errorf("convex: Gradient: %v has length %d, expected a scalar", e, e.f.N)
+	}
+	inX, inP, err := r.slope(e)
+	if err != nil {
+		return nil, fmt.Errorf("convex: Gradient: %w", err)
+	}
 	g := make([]float64, d.numbers.N)
-	known := 0
-	for _, v := range r.vars {
-		if values, ok := gradient[v]; ok {
-			if err := fits("Gradient", "gradient in variable "+v.Name(), v.Len(), values); err != nil {
-				return nil, err
-			}
-			own := make([]float64, v.v.N)
-			v.f.Aff.Adjoint(1, values, func(*affine.Variable) []float64 { return own })
-			d.numbers.Restrict(g, v.v, own)
-			known++
-		}
+	for k, v := range r.vars {
+		d.numbers.Restrict(g, v.v, inX[k])
 	}
-	if known < len(gradient) {
-		return nil, errors.New("convex: Gradient: a variable of the gradient is not in the program solved")
-	}
+	floats.Scale(-1, g)
 	x, z, exact := d.conic.Solve(g, make([]float64, d.numbers.M))
-	if !finite(x) || !finite(z) {
-		return nil, errors.New("convex: Gradient: the gradient is not finite")
-	}
+	d.numbers.Adjoint(r.out.X, r.out.Z, x, z, func(p *affine.Parameter) []float64 { return inP[p.ID] })
 	out := Change{}
-	for _, p := range r.params {
-		out[p] = make([]float64, p.p.N)
-	}
-	d.numbers.Adjoint(r.out.X, r.out.Z, x, z, func(p *affine.Parameter) []float64 { return out[r.params[p.ID]] })
-	for _, of := range out {
-		for i, v := range of {
-			of[i] = 0 - v
+	for k, p := range r.params {
+		if out[p] = inP[k]; !finite(inP[k]) {
+			return nil, errors.New("convex: Gradient: the gradient is not finite")
 		}
 	}
 	return out, d.degenerate("Gradient", exact)
+}
+
+// slopeEps is the accuracy of the gradient of a function that is not affine.
+const slopeEps = 1e-10
+
+// slope is the gradient of a scalar expression at the solution in all variables and in all parameters, these fixed.
+func (r *Result) slope(e *expression) (inX, inP [][]float64, err error) {
+	known := true
+	own := func(x *affine.Variable) []float64 {
+		known = known && x.ID < len(r.vars) && r.vars[x.ID].v == x
+		return make([]float64, x.N)
+	}
+	if e.f.Eval(own); !known || e.m != nil && e.m != r.model {
+		return nil, nil, fmt.Errorf("%v has variables or parameters that are not in the program solved", e)
+	}
+	if len(e.f.Atoms) == 0 {
+		one := []float64{1}
+		for _, v := range r.vars {
+			inX = append(inX, make([]float64, v.v.N))
+		}
+		e.f.Aff.Adjoint(1, one, func(x *affine.Variable) []float64 { return inX[x.ID] })
+		for _, p := range r.params {
+			inP = append(inP, make([]float64, p.p.N))
+			r.out.AddSensitivity(inP[p.p.ID], e.f.Aff, 1, p.p, func() []float64 { return one })
+		}
+		return inX, inP, nil
+	}
+	backend, err := backends.Open("native")
+	if err != nil {
+		return nil, nil, err
+	}
+	vars, params, fixed := make([]*affine.Variable, len(r.vars)), make([]*affine.Parameter, len(r.params)),
+		make([]*compile.Constraint, len(r.vars))
+	for k, v := range r.vars {
+		vars[k] = v.v
+		at := v.v.Expr().Minus(affine.Constant(r.out.Value(v.v)...))
+		fixed[k] = &compile.Constraint{N: at.N, Equal: true, F: compile.Function{N: at.N, Aff: at}}
+	}
+	for k, p := range r.params {
+		params[k] = p.p
+	}
+	p, err := compile.Compile(vars, params, &e.f, fixed)
+	if err != nil {
+		return nil, nil, err
+	}
+	s := solve.New(p, backend, backends.Options{Eps: slopeEps})
+	defer s.Close()
+	s.Lift(false)
+	out, err := s.Whole(context.Background())
+	if err != nil {
+		return nil, nil, err
+	}
+	if out.Stationarity == nil || p.CheckWeights() != nil {
+		return nil, nil, fmt.Errorf("%v has no gradient at the solution: %s", e, out.Status)
+	}
+	sign := 1.0
+	if e.concave {
+		sign = -1
+	}
+	for _, c := range fixed {
+		inX = append(inX, floats.ScaleTo(make([]float64, c.N), -sign, out.Dual(c)))
+	}
+	for _, p := range params {
+		inP = append(inP, floats.ScaleTo(make([]float64, p.N), sign, out.Sensitivity(p)))
+	}
+	return inX, inP, nil
 }
 
 // differential linearises the program at the solution.

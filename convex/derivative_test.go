@@ -24,11 +24,13 @@ func differentiated(t *testing.T, rng *rand.Rand, m *convex.Model, params []*con
 	t.Helper()
 	s := solver(t, m, convex.SolverOptions{Options: backends.Options{Eps: 1e-12, MaxIterations: 60}})
 	base, direction, gradient := convex.Change{}, convex.Change{}, convex.Point{}
+	f := convex.Const(0)
 	for _, p := range params {
 		base[p], direction[p] = p.Values(), random(rng, len(p.Values()))
 	}
 	for _, v := range vars {
 		gradient[v] = random(rng, v.Len())
+		f = convex.Add(f, convex.Dot(gradient[v], convex.Reshape(v, v.Len(), 1)))
 	}
 	at := func(step float64) *convex.Result {
 		for p, v := range base {
@@ -68,7 +70,7 @@ func differentiated(t *testing.T, rng *rand.Rand, m *convex.Model, params []*con
 		inDelta(t, want, got[v], 1e-5*math.Max(1, floats.Norm(want, math.Inf(1))), v.Name())
 		forward += floats.Dot(gradient[v], got[v])
 	}
-	back := must.Of(r.Gradient(gradient))(t)
+	back := must.Of(r.Gradient(f))(t)
 	adjoint := 0.0
 	for p, d := range direction {
 		adjoint += floats.Dot(d, back[p])
@@ -205,6 +207,41 @@ func TestDerivativeOfLasso(t *testing.T) {
 	}
 }
 
+// The gradient of losses of a fit, with parameters of their own, against differences of the losses.
+func TestGradientOfLosses(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 8))
+	a, b := regression(rng, 20, 4, 2)
+	other, c := regression(rng, 10, 4, 2)
+	m := convex.NewModel()
+	x, w, p := m.Vector("x", 4), m.Parameter("w", 1), m.Parameter("p", 4)
+	start, along := []float64{2}, random(rng, 4)
+	m.Minimize(convex.Add(convex.SumSquares(convex.Sub(convex.Mul(a, x), b)), convex.Scale(w, convex.SumSquares(x)),
+		convex.Dot(p, x)))
+	residual := convex.Sub(convex.Mul(other, x), c)
+	s := solver(t, m, convex.SolverOptions{Options: backends.Options{Eps: 1e-11}})
+	for name, f := range map[string]convex.Expr{
+		"squares": convex.SumSquares(residual), "log-sum-exp": convex.LogSumExp(residual),
+		"concave": convex.Sum(convex.Log(convex.Add(x, 5))), "affine": convex.Add(convex.Dot(p, x), convex.Sum(x)),
+		"weighted": convex.Add(convex.Scale(w, convex.SumSquares(convex.Sub(x, p))), convex.Dot(p, x)),
+	} {
+		at := func(h float64) (float64, *convex.Result) {
+			require.NoError(t, w.Set([]float64{start[0] + h}))
+			require.NoError(t, p.Set(floats.ScaleTo(make([]float64, 4), 1+h, along)))
+			r := solve(t, s)
+			return r.Value(f)[0], r
+		}
+		const h = 1e-2
+		want := 0.0
+		for k, weight := range []float64{1, -8, 0, 8, -1} {
+			v, _ := at(float64(k-2) * h)
+			want += weight * v / (12 * h)
+		}
+		_, r := at(0)
+		g := must.Of(r.Gradient(f))(t)
+		require.InDelta(t, want, g[w][0]+floats.Dot(g[p], along), 1e-6*math.Max(1, math.Abs(want)), name)
+	}
+}
+
 // The projection onto the simplex moves by what is left of a direction, on the support, without its mean. That of
 // max log det X - tr SX is X = S^-1, with the derivative -S^-1 dS S^-1.
 func TestDerivativeClosedForms(t *testing.T) {
@@ -215,7 +252,7 @@ func TestDerivativeClosedForms(t *testing.T) {
 	m.Minimize(convex.SumSquares(convex.Sub(x, p)))
 	r := must.Of(m.Solve(t.Context()))(t)
 	inDelta(t, []float64{1, 0, 0, -1}, must.Of(r.Derivative(convex.Change{p: {3, 2, 7, 1}}))(t)[x], 1e-9)
-	inDelta(t, []float64{1, 0, 0, -1}, must.Of(r.Gradient(convex.Point{x: {3, 2, 7, 1}}))(t)[p], 1e-9)
+	inDelta(t, []float64{1, 0, 0, -1}, must.Of(r.Gradient(convex.Dot([]float64{3, 2, 7, 1}, x)))(t)[p], 1e-9)
 
 	rng := rand.New(rand.NewPCG(5, 5))
 	const n = 3
@@ -291,9 +328,9 @@ func TestDerivativeDegenerate(t *testing.T) {
 	d, err = r.Derivative(convex.Change{p: {1, 0}})
 	require.ErrorIs(t, err, convex.ErrDegenerate)
 	inDelta(t, []float64{0.5, 0.5}, d[x], 1e-8)
-	g := must.Of(r.Gradient(convex.Point{x: {1, 1}}))(t)
+	g := must.Of(r.Gradient(convex.Sum(x)))(t)
 	inDelta(t, []float64{1, 1}, g[p], 1e-8, "a function of the sum has a gradient")
-	_, err = r.Gradient(convex.Point{x: {1, 0}})
+	_, err = r.Gradient(convex.At(x, 0))
 	require.ErrorIs(t, err, convex.ErrDegenerate)
 
 	// x_0 <= p_0 and x_0 <= p_1 hold with equality, so that neither moves alone.
@@ -321,13 +358,13 @@ func TestDerivativeErrors(t *testing.T) {
 		_, err := r.Derivative(change)
 		require.Error(t, err)
 	}
-	for _, point := range []convex.Point{{x: {1}}, {other.Vector("y", 2): {1, 1}}, {nil: nil}, {{}: {}}} {
-		_, err := r.Gradient(point)
-		require.Error(t, err)
+	y := other.Vector("y", 2)
+	for _, f := range []convex.Operand{nil, x, other.Parameter("q", 2), convex.Sum(y), convex.SumSquares(y),
+		convex.Add(convex.Sum(x), convex.Sum(y)), convex.Sum(m.Vector("late", 2)), convex.Log(convex.Sub(convex.Sum(x), 1))} {
+		_, err := r.Gradient(f)
+		require.Error(t, err, "%v", f)
 	}
-	_, err := r.Gradient(convex.Point{x: {math.NaN(), 0}})
-	require.ErrorContains(t, err, "finite")
-	_, err = r.Derivative(convex.Change{p: {math.Inf(1), 0}})
+	_, err := r.Derivative(convex.Change{p: {math.Inf(1), 0}})
 	require.ErrorContains(t, err, "finite")
 	require.NoError(t, p.Set([]float64{1, 2}))
 	_, err = r.Derivative(nil)

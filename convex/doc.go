@@ -96,10 +96,10 @@
 // # Derivatives
 //
 // [Result.Derivative] has the change of all variables along a direction of the parameters, and [Result.Gradient] the
-// gradient in all parameters of a function of the variables, from its gradient in these:
+// gradient in all parameters of a function of the solution, as the loss on other data:
 //
 //	dx, err := r.Derivative(convex.Change{p: dp})
-//	dp, err := r.Gradient(convex.Point{x: dx})
+//	dp, err := r.Gradient(loss)
 //
 // # Working sets
 //

@@ -162,7 +162,7 @@ func ExampleResult_Gradient() {
 		log.Fatal(err)
 	}
 	r := mustSolve(m)
-	gradient, err := r.Gradient(convex.Point{w: {1, 0.2, 0}})
+	gradient, err := r.Gradient(convex.Dot([]float64{1, 0.2, 0}, w))
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -212,6 +212,7 @@ func (d *Derivative) each(visit func(i, j, at int)) {
 func (d *Derivative) refined(right []float64) (x, left []float64) {
 	x, left = make([]float64, len(right)), append([]float64(nil), right...)
 	size := maxAbs(right)
+	least := unitRoundoff * size
 	for range derivativeSteps {
 		step := append([]float64(nil), left...)
 		d.factor.Solve(step)
@@ -225,7 +226,7 @@ func (d *Derivative) refined(right []float64) (x, left []float64) {
 			}
 		})
 		last := size
-		if size = maxAbs(left); !(size < 0.9*last) || size == 0 {
+		if size = maxAbs(left); !(size < 0.9*last) || size <= least {
 			break
 		}
 	}

@@ -52,7 +52,7 @@ func (t *tangents) mayKink(first int, s, z float64) {
 }
 
 // The larger of two complementary numbers is so many times the other one, and not below what solvers leave of zero.
-const clearRatio, clearSize = 100, 1e-7
+const clearRatio, clearSize = 10, 1e-7
 
 func unclear(s, z float64) bool {
 	s, z = math.Abs(s), math.Abs(z)

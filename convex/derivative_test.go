@@ -301,6 +301,25 @@ func TestDerivativeOfLowRank(t *testing.T) {
 	inDelta(t, derivative[1].([]float64), derivative[0].([]float64), 1e-5)
 }
 
+// It does not matter who has solved the program, nor whether by an interior point.
+func TestDerivativeByBackends(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 9))
+	m := convex.NewModel()
+	x, p := m.Vector("x", 6, convex.Nonneg()), m.Parameter("p", 6)
+	require.NoError(t, p.Set([]float64{0.5, 0.3, -0.2, 0.4, 0.1, 0.2}))
+	m.Eq("", convex.Sum(x), 1)
+	m.Le("", convex.Norm2(convex.Sub(x, p)), 0.6)
+	m.Minimize(convex.Add(convex.Dot(random(rng, 6), x), convex.NuclearNorm(convex.Reshape(convex.Sub(x, p), 2, 3))))
+	var all [][]float64
+	for _, b := range matrixBackends(t) {
+		r := solve(t, solver(t, m, convex.SolverOptions{Backend: b, Options: backends.Options{Eps: 1e-9}}))
+		all = append(all, must.Of(r.Derivative(convex.Change{p: {1, 2, 0, -1, 0, 0.5}}))(t)[x])
+	}
+	for _, other := range all[1:] {
+		inDelta(t, all[0], other, 1e-5)
+	}
+}
+
 // What has no derivative says so, with the least-norm answer of least squares.
 func TestDerivativeDegenerate(t *testing.T) {
 	model := func(build func(m *convex.Model, x *convex.Variable, p *convex.Parameter)) (*convex.Result, *convex.Variable,

@@ -1,10 +1,13 @@
 package backends
 
 import (
+	"context"
+	"errors"
 	"math"
 
 	"github.com/conetune/conetune/backends/internal/ldl"
 	"github.com/conetune/conetune/internal/memory"
+	"github.com/conetune/conetune/internal/stop"
 )
 
 // Derivative is the derivative of a solution in the numbers of a problem: the implicit function theorem for
@@ -32,7 +35,13 @@ type Derivative struct {
 	ptr, ind []int32 // the scaled matrix, its upper triangle
 	val      []float64
 	unit     []float64 // of the unknowns
+	stop     stop.Stop
 }
+
+// ErrDegenerate says that a solution has no derivative, or several.
+var ErrDegenerate = errors.New("the solution is degenerate")
+
+var errNoContext = errors.New("backends: the context is nil")
 
 const (
 	// derivativeShift regularises the matrix, whose entries are near 1. Singular values below it count as zero.
@@ -48,9 +57,12 @@ const (
 
 // NewDerivative linearises a problem at a solution of it, all parts of which are needed. The error is for a problem
 // that is not valid, for a point of other lengths or that is not finite and, a [*MemoryError], for a factor that takes
-// more memory than there is.
-func NewDerivative(p *Problem, at Point) (*Derivative, error) {
-	if p == nil {
+// more memory than there is, or that of the context, which ends the factorisation.
+func NewDerivative(ctx context.Context, p *Problem, at Point) (*Derivative, error) {
+	switch {
+	case ctx == nil:
+		return nil, errNoContext
+	case p == nil:
 		return nil, bad("Problem", "is nil")
 	}
 	if err := p.Validate(); err != nil {
@@ -70,6 +82,8 @@ func NewDerivative(p *Problem, at Point) (*Derivative, error) {
 	if err := enough(dense, 0); err != nil {
 		return nil, err
 	}
+	d.stop.Begin(ctx, 0)
+	defer d.stop.End()
 	d.scale(p, at)
 	for first, c := range Rows(p.Cones) {
 		s, z := make([]float64, c.Dim), make([]float64, c.Dim)
@@ -80,6 +94,9 @@ func NewDerivative(p *Problem, at Point) (*Derivative, error) {
 			}
 			s[i] *= d.row[r] / d.size[0]
 			z[i] = at.Z[r] / (d.row[r] * d.size[1])
+		}
+		if d.stop.Reached(c.Dim * c.Dim) {
+			return nil, d.stop.Cause()
 		}
 		if c.Dim > 0 {
 			families[c.Kind].tangent(c, &d.t, first, s, z)
@@ -96,6 +113,9 @@ func NewDerivative(p *Problem, at Point) (*Derivative, error) {
 	_, left := d.refined(probe)
 	for _, v := range left[:n] {
 		d.Loose = append(d.Loose, !(math.Abs(v) <= consistent))
+	}
+	if d.stop.Look() {
+		return nil, d.stop.Cause()
 	}
 	return d, nil
 }
@@ -191,9 +211,12 @@ func (d *Derivative) build(p *Problem) error {
 		}
 		shift[i] = derivativeShift * float64(sign[i])
 	}
-	d.factor, err = ldl.AnalyzeWith(total, d.ptr, d.ind, sign, ldl.Options{Memory: enough})
+	d.factor, err = ldl.AnalyzeWith(total, d.ptr, d.ind, sign, ldl.Options{Memory: enough, Stop: &d.stop})
 	if err == nil {
 		d.factor.Factorize(d.val, shift, 0, derivativeShift)
+	}
+	if d.stop.Reached(0) {
+		return d.stop.Cause()
 	}
 	return err
 }
@@ -226,7 +249,7 @@ func (d *Derivative) refined(right []float64) (x, left []float64) {
 			}
 		})
 		last := size
-		if size = maxAbs(left); !(size < 0.9*last) || size <= least {
+		if size = maxAbs(left); !(size < 0.9*last) || size <= least || d.stop.Reached(len(d.val)) {
 			break
 		}
 	}
@@ -238,10 +261,16 @@ func (d *Derivative) refined(right []float64) (x, left []float64) {
 //	P x + A'z = c,  A x + s = b,  (s, z) tangent to the pairs that are complementary.
 //
 // With changes dP, dA, dq and db of the numbers the solution changes by that for c = -(dP x + dq + dA'z) and
-// b = db - dA x at the solution. The map is symmetric: Solve(g, 0) are the derivatives of g'x in -q and b. It says
-// whether the equations have a solution. It panics unless c has length n and b length m.
-func (d *Derivative) Solve(c, b []float64) (x, z []float64, exact bool) {
+// b = db - dA x at the solution. The map is symmetric: Solve(g, 0) are the derivatives of g'x in -q and b. The
+// error is that of the context or, with the answer, [ErrDegenerate] where the equations have no solution. It panics
+// unless c has length n and b length m.
+func (d *Derivative) Solve(ctx context.Context, c, b []float64) (x, z []float64, err error) {
 	mustHave(d.factor != nil && len(c) == d.n && len(b) == len(d.row))
+	if ctx == nil {
+		return nil, nil, errNoContext
+	}
+	d.stop.Begin(ctx, 0)
+	defer d.stop.End()
 	right := make([]float64, len(d.unit))
 	for j, v := range c {
 		right[j] = v / d.size[1]
@@ -255,11 +284,15 @@ func (d *Derivative) Solve(c, b []float64) (x, z []float64, exact bool) {
 		right[i] *= v
 	}
 	all, left := d.refined(right)
-	if exact = maxAbs(left) <= consistent*maxAbs(right); !exact {
+	if !(maxAbs(left) <= consistent*maxAbs(right)) {
+		err = ErrDegenerate
 		for i, v := range left {
 			right[i] -= v
 		}
 		all, _ = d.refined(right)
+	}
+	if d.stop.Look() {
+		return nil, nil, d.stop.Cause()
 	}
 	for i, v := range d.unit {
 		all[i] *= v
@@ -273,5 +306,5 @@ func (d *Derivative) Solve(c, b []float64) (x, z []float64, exact bool) {
 			z[i] += d.size[1] * d.row[i] * e.factor * all[d.n+e.unknown]
 		}
 	}
-	return x, z, exact
+	return x, z, err
 }

@@ -93,7 +93,7 @@ func TestDerivativeOfCones(t *testing.T) {
 				}
 				at := solve(0)
 				p := l.at(0)
-				d := must.Of(backends.NewDerivative(p, backends.Point{X: at.X, S: at.S, Z: at.Z}))(t)
+				d := must.Of(backends.NewDerivative(t.Context(), p, backends.Point{X: at.X, S: at.S, Z: at.Z}))(t)
 				u, v := make([]float64, len(l.q)), make([]float64, c.Dim)
 				var m mat.Dense
 				m.Mul(mat.NewDense(len(l.q), c.Dim, l.da), mat.NewDense(c.Dim, 1, at.Z))
@@ -106,8 +106,8 @@ func TestDerivativeOfCones(t *testing.T) {
 						v[i] -= l.da[j*c.Dim+i] * x
 					}
 				}
-				x, z, exact := d.Solve(u, v)
-				require.True(t, exact)
+				x, z, err := d.Solve(t.Context(), u, v)
+				require.NoError(t, err)
 				const h = 2e-2
 				sixth, fourth := make([]float64, len(u)), make([]float64, len(u)) // differences of these orders
 				dual, dual4 := make([]float64, len(v)), make([]float64, len(v))
@@ -199,11 +199,11 @@ func TestDerivativeOfNuclearNorms(t *testing.T) {
 		}
 		p := &backends.Problem{P: diagonal(ones), Q: q, A: diagonal(minus), B: make([]float64, n),
 			Cones: []backends.Cone{backends.NuclearNorm(rows, cols)}}
-		d := must.Of(backends.NewDerivative(p, backends.Point{X: s, S: s,
+		d := must.Of(backends.NewDerivative(t.Context(), p, backends.Point{X: s, S: s,
 			Z: floats.SubTo(make([]float64, n), s, v)}))(t)
 		require.Empty(t, d.Kinks)
-		x, _, exact := d.Solve(dv, make([]float64, n))
-		require.True(t, exact)
+		x, _, err := d.Solve(t.Context(), dv, make([]float64, n))
+		require.NoError(t, err)
 		const h = 1e-6
 		want := projectNuclear(rows, cols, at(h))
 		floats.Sub(want, projectNuclear(rows, cols, at(-h)))
@@ -212,4 +212,34 @@ func TestDerivativeOfNuclearNorms(t *testing.T) {
 		tried[floats.Norm(s, 2) > 0 && !floats.Equal(s, v)]++
 	}
 	require.Greater(t, tried[true], 5)
+}
+
+func TestDerivativeErrors(t *testing.T) {
+	p := &backends.Problem{P: diagonal([]float64{1}), Q: []float64{0}, A: dense(2, 1, []float64{1, 1}),
+		B: []float64{1, 1}, Cones: []backends.Cone{backends.Zero(2)}}
+	at := backends.Point{X: []float64{1}, S: []float64{0, 0}, Z: []float64{-0.5, -0.5}}
+	d := must.Of(backends.NewDerivative(t.Context(), p, at))(t)
+	x, _, err := d.Solve(t.Context(), []float64{0}, []float64{1, 0})
+	require.ErrorIs(t, err, backends.ErrDegenerate) // dx = 1 and dx = 0
+	require.InDelta(t, 0.5, x[0], 1e-9)
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, _, err = d.Solve(ended, []float64{0}, []float64{1, 1})
+	require.ErrorIs(t, err, context.Canceled)
+	_, err = backends.NewDerivative(ended, p, at)
+	require.ErrorIs(t, err, context.Canceled)
+	x, _, err = d.Solve(t.Context(), []float64{0}, []float64{1, 1})
+	require.NoError(t, err)
+	require.InDelta(t, 1, x[0], 1e-9)
+
+	at.Z = at.Z[:1]
+	_, err = backends.NewDerivative(t.Context(), p, at)
+	require.ErrorContains(t, err, "Point")
+	const order = 3000
+	m := backends.PSD(order).Dim
+	p = &backends.Problem{Q: []float64{0}, A: sparse.NewCSC(m, 1, []int{0, 1}, []int{0}, []float64{1}),
+		B: make([]float64, m), Cones: []backends.Cone{backends.PSD(order)}}
+	_, err = backends.NewDerivative(t.Context(), p, backends.Point{X: []float64{0}, S: p.B, Z: p.B})
+	var large *backends.MemoryError
+	require.ErrorAs(t, err, &large)
 }

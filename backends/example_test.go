@@ -79,22 +79,22 @@ func ExampleSolver_sensitivity() {
 	// measured -2.0000
 }
 
-// The least x >= 1 with the cost x^2/2: its solution follows the bound, and not the cost.
+// The least x^2/2 with x >= 1: the solution follows the bound, and so does its multiplier, x.
 func ExampleNewDerivative() {
 	p := &backends.Problem{
 		P: sparse.NewCSC(1, 1, []int{0, 1}, []int{0}, []float64{1}), Q: []float64{0},
 		A: sparse.NewCSC(1, 1, []int{0, 1}, []int{0}, []float64{-1}), B: []float64{-1},
 		Cones: []backends.Cone{backends.Nonnegative(1)},
 	}
-	d, err := backends.NewDerivative(p, backends.Point{X: []float64{1}, S: []float64{0}, Z: []float64{1}})
+	at := backends.Point{X: []float64{1}, S: []float64{0}, Z: []float64{1}}
+	d, err := backends.NewDerivative(context.Background(), p, at)
 	if err != nil {
 		log.Fatal(err)
 	}
-	byCost, _, _ := d.Solve([]float64{-1}, []float64{0}) // dq = 1
-	byBound, _, exact := d.Solve([]float64{0}, []float64{-1})
-	fmt.Printf("dx = %.1f and %.1f, %v\n", byCost[0]+0, byBound[0], exact)
+	x, z, err := d.Solve(context.Background(), []float64{0}, []float64{-1}) // db = -1
+	fmt.Printf("dx = %.1f, dz = %.1f, %v\n", x[0], z[0], err)
 	// Output:
-	// dx = 0.0 and 1.0, true
+	// dx = 1.0, dz = 1.0, <nil>
 }
 
 // Entries of a matrix in any order; those of one place add up.

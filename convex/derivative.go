@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -19,28 +18,28 @@ import (
 // or a gradient.
 type Change map[*Parameter][]float64
 
-// ErrDegenerate says that the solution has no derivative in the parameters, or several: it is not unique, a constraint
-// holds with equality and the multiplier zero, or multipliers of a change do not exist. What comes with it is the
-// answer of least squares and least norm to the linearised conditions of optimality.
-var ErrDegenerate = errors.New("the solution is degenerate")
+// ErrDegenerate says that the solution has no derivative in the parameters, or several: it is not unique, slack and
+// multiplier of a constraint are both zero, as far as the accuracy of the solve can tell, or multipliers of a change do
+// not exist. What comes with it is the answer of least squares and least norm to the linearised conditions of optimality.
+var ErrDegenerate = backends.ErrDegenerate
 
 // differential is the derivative of a result, made at the first use.
 type differential struct {
-	once     sync.Once
 	versions []int // of the parameters at the solution
 	numbers  *compile.Assembled
 	conic    *backends.Derivative
-	err      error
 }
 
 // Derivative returns the derivative of the values of all variables along a direction of the parameters, a vector of all
 // entries for each variable. It differentiates the conditions of optimality, see [backends.Derivative], in the conic
-// program that was solved: entries outside a working set stay zero. The first of these calls factors a matrix.
+// program that was solved: entries outside a working set stay zero. The first of these calls factors a matrix, which
+// takes about as long as the solve.
 //
 // The error is for a result without a point, for a parameter that is not in the program, has another length than its
-// direction or has changed since the solve, for numbers that are not finite and, with the answer, [ErrDegenerate].
-func (r *Result) Derivative(direction Change) (Point, error) {
-	d, err := r.differential()
+// direction or has changed since the solve, for numbers that are not finite, that of the context and, with the answer,
+// [ErrDegenerate].
+func (r *Result) Derivative(ctx context.Context, direction Change) (Point, error) {
+	d, err := r.differential(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("convex: Derivative: %w", err)
 	}
@@ -64,7 +63,10 @@ func (r *Result) Derivative(direction Change) (Point, error) {
 	for i := range v {
 		v[i] = -v[i]
 	}
-	x, _, exact := d.conic.Solve(u, v)
+	x, _, err := d.conic.Solve(ctx, u, v)
+	if x == nil {
+		return nil, fmt.Errorf("convex: Derivative: %w", err)
+	}
 	if !finite(x) {
 		return nil, errors.New("convex: Derivative: the derivative is not finite")
 	}
@@ -80,8 +82,10 @@ func (r *Result) Derivative(direction Change) (Point, error) {
 	if n := len(r.vars); n < len(d.numbers.Start) {
 		users = d.numbers.Start[n]
 	}
-	exact = exact && !slices.Contains(d.conic.Loose[:users], true)
-	return out, d.degenerate("Derivative", exact)
+	if slices.Contains(d.conic.Loose[:users], true) {
+		err = ErrDegenerate
+	}
+	return out, d.degenerate("Derivative", err)
 }
 
 // Gradient returns the gradients in all parameters of a function of the variables and the parameters at the solution: a
@@ -89,8 +93,8 @@ func (r *Result) Derivative(direction Change) (Point, error) {
 // It is the adjoint of [Result.Derivative], and has its errors, and one for what is no scalar or has no finite value. A
 // function that is not affine is differentiated by the multipliers of x = x* in its minimization, to a relative 1e-10:
 // where it is not smooth, it has a subgradient.
-func (r *Result) Gradient(f Operand) (Change, error) {
-	d, err := r.differential()
+func (r *Result) Gradient(ctx context.Context, f Operand) (Change, error) {
+	d, err := r.differential(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("convex: Gradient: %w", err)
 	}
@@ -101,7 +105,7 @@ func (r *Result) Gradient(f Operand) (Change, error) {
 	case e.f.N != 1:
 		return nil, fmt.Errorf("convex: Gradient: %v has length %d, expected a scalar", e, e.f.N)
 	}
-	inX, inP, err := r.slope(e)
+	inX, inP, err := r.slope(ctx, e)
 	if err != nil {
 		return nil, fmt.Errorf("convex: Gradient: %w", err)
 	}
@@ -110,7 +114,10 @@ func (r *Result) Gradient(f Operand) (Change, error) {
 		d.numbers.Restrict(g, v.v, inX[k])
 	}
 	floats.Scale(-1, g)
-	x, z, exact := d.conic.Solve(g, make([]float64, d.numbers.M))
+	x, z, err := d.conic.Solve(ctx, g, make([]float64, d.numbers.M))
+	if x == nil {
+		return nil, fmt.Errorf("convex: Gradient: %w", err)
+	}
 	d.numbers.Adjoint(r.out.X, r.out.Z, x, z, func(p *affine.Parameter) []float64 { return inP[p.ID] })
 	out := Change{}
 	for k, p := range r.params {
@@ -118,14 +125,14 @@ func (r *Result) Gradient(f Operand) (Change, error) {
 			return nil, errors.New("convex: Gradient: the gradient is not finite")
 		}
 	}
-	return out, d.degenerate("Gradient", exact)
+	return out, d.degenerate("Gradient", err)
 }
 
 // slopeEps is the accuracy of the gradient of a function that is not affine.
 const slopeEps = 1e-10
 
 // slope is the gradient of a scalar expression at the solution in all variables and in all parameters, these fixed.
-func (r *Result) slope(e *expression) (inX, inP [][]float64, err error) {
+func (r *Result) slope(ctx context.Context, e *expression) (inX, inP [][]float64, err error) {
 	known := true
 	own := func(x *affine.Variable) []float64 {
 		known = known && x.ID < len(r.vars) && r.vars[x.ID].v == x
@@ -167,9 +174,12 @@ func (r *Result) slope(e *expression) (inX, inP [][]float64, err error) {
 	s := solve.New(p, backend, backends.Options{Eps: slopeEps})
 	defer s.Close()
 	s.Lift(false)
-	out, err := s.Whole(context.Background())
-	if err != nil {
+	out, err := s.Whole(ctx)
+	switch {
+	case err != nil:
 		return nil, nil, err
+	case ctx.Err() != nil:
+		return nil, nil, ctx.Err()
 	}
 	if out.Stationarity == nil || p.CheckWeights() != nil {
 		return nil, nil, fmt.Errorf("%v has no gradient at the solution: %s", e, out.Status)
@@ -188,25 +198,22 @@ func (r *Result) slope(e *expression) (inX, inP [][]float64, err error) {
 }
 
 // differential linearises the program at the solution.
-func (r *Result) differential() (*differential, error) {
-	out := r.of()
-	d := r.derivative
-	d.once.Do(func() {
-		if !solve.HasPoint(&backends.Solution{Status: out.Status, X: out.X, S: out.S, Z: out.Z}) {
-			d.err = fmt.Errorf("the solve ended without a point: %s", out.Status)
-			return
-		}
-		if d.err = r.unchanged(); d.err != nil {
-			return
-		}
-		d.numbers = out.Assembled.Layout.Assemble()
-		d.conic, d.err = backends.NewDerivative(compile.NewNumbers(d.numbers).Problem(),
-			backends.Point{X: out.X, S: out.S, Z: out.Z})
-	})
-	if d.err != nil {
-		return nil, d.err
+func (r *Result) differential(ctx context.Context) (*differential, error) {
+	out, d := r.of(), r.derivative
+	if ctx == nil {
+		return nil, errors.New("the context is nil")
 	}
-	return d, r.unchanged()
+	if !solve.HasPoint(&backends.Solution{Status: out.Status, X: out.X, S: out.S, Z: out.Z}) {
+		return nil, fmt.Errorf("the solve ended without a point: %s", out.Status)
+	}
+	if err := r.unchanged(); err != nil || d.conic != nil {
+		return d, err
+	}
+	var err error
+	d.numbers = out.Assembled.Layout.Assemble()
+	d.conic, err = backends.NewDerivative(ctx, compile.NewNumbers(d.numbers).Problem(),
+		backends.Point{X: out.X, S: out.S, Z: out.Z})
+	return d, err
 }
 
 // unchanged says which parameter has changed since the solve.
@@ -220,12 +227,12 @@ func (r *Result) unchanged() error {
 }
 
 // degenerate says why an answer is one of several.
-func (d *differential) degenerate(of string, exact bool) error {
+func (d *differential) degenerate(of string, err error) error {
 	switch {
 	case len(d.conic.Kinks) > 0:
 		return fmt.Errorf("convex: %s: %w: in %d places, as in row %d of the conic program, slack and multiplier are both "+
 			"zero", of, ErrDegenerate, len(d.conic.Kinks), d.conic.Kinks[0])
-	case !exact:
+	case err != nil:
 		return fmt.Errorf("convex: %s: %w: it is not unique, or multipliers of the change do not exist", of, ErrDegenerate)
 	}
 	return nil

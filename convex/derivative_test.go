@@ -63,14 +63,14 @@ func differentiated(t *testing.T, rng *rand.Rand, m *convex.Model, params []*con
 		}
 	}
 	r := at(0)
-	got := must.Of(r.Derivative(direction))(t)
+	got := must.Of(r.Derivative(t.Context(), direction))(t)
 	forward := 0.0
 	for _, v := range vars {
 		want := sixth[v]
 		inDelta(t, want, got[v], 1e-5*math.Max(1, floats.Norm(want, math.Inf(1))), v.Name())
 		forward += floats.Dot(gradient[v], got[v])
 	}
-	back := must.Of(r.Gradient(f))(t)
+	back := must.Of(r.Gradient(t.Context(), f))(t)
 	adjoint := 0.0
 	for p, d := range direction {
 		adjoint += floats.Dot(d, back[p])
@@ -152,7 +152,7 @@ func TestDerivativeOfFactors(t *testing.T) {
 	m.Eq("", convex.Dot(p, x), 1)
 	m.Minimize(convex.SumSquares(x))
 	r := must.Of(m.Solve(t.Context()))(t)
-	d := must.Of(r.Derivative(convex.Change{p: {1, 0, 0}}))(t)
+	d := must.Of(r.Derivative(t.Context(), convex.Change{p: {1, 0, 0}}))(t)
 	const square = 5.25
 	inDelta(t, []float64{1/square - 2/square/square, 4 / square / square, -1 / square / square}, d[x], 1e-8)
 	require.True(t, differentiated(t, rng, m, []*convex.Parameter{p}, x))
@@ -181,7 +181,7 @@ func TestDerivativeOfLasso(t *testing.T) {
 		m.Minimize(convex.Add(convex.Scale(0.5, convex.SumSquares(convex.Sub(convex.Mul(a, x), b))),
 			convex.Scale(lambda, convex.Norm1(x))))
 		r := solve(t, solver(t, m, convex.SolverOptions{WorkingSets: sets, Options: backends.Options{Eps: 1e-11}}))
-		got := must.Of(r.Derivative(convex.Change{lambda: {1}}))(t)[x]
+		got := must.Of(r.Derivative(t.Context(), convex.Change{lambda: {1}}))(t)[x]
 		var support []int
 		for j, v := range r.Value(x) {
 			if math.Abs(v) > 1e-6 {
@@ -237,7 +237,7 @@ func TestGradientOfLosses(t *testing.T) {
 			want += weight * v / (12 * h)
 		}
 		_, r := at(0)
-		g := must.Of(r.Gradient(f))(t)
+		g := must.Of(r.Gradient(t.Context(), f))(t)
 		require.InDelta(t, want, g[w][0]+floats.Dot(g[p], along), 1e-6*math.Max(1, math.Abs(want)), name)
 	}
 }
@@ -251,8 +251,8 @@ func TestDerivativeClosedForms(t *testing.T) {
 	m.Eq("", convex.Sum(x), 1)
 	m.Minimize(convex.SumSquares(convex.Sub(x, p)))
 	r := must.Of(m.Solve(t.Context()))(t)
-	inDelta(t, []float64{1, 0, 0, -1}, must.Of(r.Derivative(convex.Change{p: {3, 2, 7, 1}}))(t)[x], 1e-9)
-	inDelta(t, []float64{1, 0, 0, -1}, must.Of(r.Gradient(convex.Dot([]float64{3, 2, 7, 1}, x)))(t)[p], 1e-9)
+	inDelta(t, []float64{1, 0, 0, -1}, must.Of(r.Derivative(t.Context(), convex.Change{p: {3, 2, 7, 1}}))(t)[x], 1e-9)
+	inDelta(t, []float64{1, 0, 0, -1}, must.Of(r.Gradient(t.Context(), convex.Dot([]float64{3, 2, 7, 1}, x)))(t)[p], 1e-9)
 
 	rng := rand.New(rand.NewPCG(5, 5))
 	const n = 3
@@ -267,7 +267,7 @@ func TestDerivativeClosedForms(t *testing.T) {
 	require.NoError(t, inverse.Inverse(mat.NewDense(n, n, values)))
 	want.Product(&inverse, direction, &inverse)
 	want.Scale(-1, &want)
-	got := must.Of(r.Derivative(convex.Change{s: direction.RawMatrix().Data}))(t)[matrix]
+	got := must.Of(r.Derivative(t.Context(), convex.Change{s: direction.RawMatrix().Data}))(t)[matrix]
 	inDelta(t, want.RawMatrix().Data, got, 1e-5*mat.Max(&want))
 }
 
@@ -295,7 +295,7 @@ func TestDerivativeOfLowRank(t *testing.T) {
 		}
 		r := solve(t, make(t, m, convex.SolverOptions{Options: backends.Options{Eps: 1e-9}}))
 		engine = append(engine, r.Engine)
-		derivative = append(derivative, must.Of(r.Derivative(convex.Change{lambda: {1}}))(t)[x])
+		derivative = append(derivative, must.Of(r.Derivative(t.Context(), convex.Change{lambda: {1}}))(t)[x])
 	}
 	require.Equal(t, []any{convex.EngineSingularVectors, convex.EngineBackend}, engine)
 	inDelta(t, derivative[1].([]float64), derivative[0].([]float64), 1e-5)
@@ -313,7 +313,7 @@ func TestDerivativeByBackends(t *testing.T) {
 	var all [][]float64
 	for _, b := range matrixBackends(t) {
 		r := solve(t, solver(t, m, convex.SolverOptions{Backend: b, Options: backends.Options{Eps: 1e-9}}))
-		all = append(all, must.Of(r.Derivative(convex.Change{p: {1, 2, 0, -1, 0, 0.5}}))(t)[x])
+		all = append(all, must.Of(r.Derivative(t.Context(), convex.Change{p: {1, 2, 0, -1, 0, 0.5}}))(t)[x])
 	}
 	for _, other := range all[1:] {
 		inDelta(t, all[0], other, 1e-5)
@@ -335,7 +335,7 @@ func TestDerivativeDegenerate(t *testing.T) {
 		m.Le("", convex.At(x, 0), 1)
 		m.Minimize(convex.SumSquares(convex.Sub(x, p)))
 	})
-	d, err := r.Derivative(convex.Change{p: {0, 1}})
+	d, err := r.Derivative(t.Context(), convex.Change{p: {0, 1}})
 	require.ErrorIs(t, err, convex.ErrDegenerate)
 	inDelta(t, []float64{0, 1}, d[x], 1e-8)
 
@@ -344,12 +344,12 @@ func TestDerivativeDegenerate(t *testing.T) {
 		m.Minimize(convex.SumSquares(convex.Sub(convex.Sum(x), convex.Sum(p))))
 	}
 	r, x, p = model(free)
-	d, err = r.Derivative(convex.Change{p: {1, 0}})
+	d, err = r.Derivative(t.Context(), convex.Change{p: {1, 0}})
 	require.ErrorIs(t, err, convex.ErrDegenerate)
 	inDelta(t, []float64{0.5, 0.5}, d[x], 1e-8)
-	g := must.Of(r.Gradient(convex.Sum(x)))(t)
+	g := must.Of(r.Gradient(t.Context(), convex.Sum(x)))(t)
 	inDelta(t, []float64{1, 1}, g[p], 1e-8, "a function of the sum has a gradient")
-	_, err = r.Gradient(convex.At(x, 0))
+	_, err = r.Gradient(t.Context(), convex.At(x, 0))
 	require.ErrorIs(t, err, convex.ErrDegenerate)
 
 	// x_0 <= p_0 and x_0 <= p_1 hold with equality, so that neither moves alone.
@@ -358,9 +358,9 @@ func TestDerivativeDegenerate(t *testing.T) {
 		m.Minimize(convex.SumSquares(x))
 	}
 	r, x, p = model(twice)
-	d = must.Of(r.Derivative(convex.Change{p: {1, 1}}))(t)
+	d = must.Of(r.Derivative(t.Context(), convex.Change{p: {1, 1}}))(t)
 	inDelta(t, []float64{1, 0}, d[x], 1e-8)
-	d, err = r.Derivative(convex.Change{p: {1, 0}})
+	d, err = r.Derivative(t.Context(), convex.Change{p: {1, 0}})
 	require.ErrorIs(t, err, convex.ErrDegenerate)
 	inDelta(t, []float64{0.5, 0}, d[x], 1e-8)
 }
@@ -374,23 +374,29 @@ func TestDerivativeErrors(t *testing.T) {
 	r := solve(t, s)
 	other := convex.NewModel()
 	for _, change := range []convex.Change{{p: {1}}, {other.Parameter("q", 2): {1, 1}}, {nil: nil}, {{}: {}}} {
-		_, err := r.Derivative(change)
+		_, err := r.Derivative(t.Context(), change)
 		require.Error(t, err)
 	}
 	y := other.Vector("y", 2)
 	for _, f := range []convex.Operand{nil, x, other.Parameter("q", 2), convex.Sum(y), convex.SumSquares(y),
 		convex.Add(convex.Sum(x), convex.Sum(y)), convex.Sum(m.Vector("late", 2)), convex.Log(convex.Sub(convex.Sum(x), 1))} {
-		_, err := r.Gradient(f)
+		_, err := r.Gradient(t.Context(), f)
 		require.Error(t, err, "%v", f)
 	}
-	_, err := r.Derivative(convex.Change{p: {math.Inf(1), 0}})
+	_, err := r.Derivative(t.Context(), convex.Change{p: {math.Inf(1), 0}})
 	require.ErrorContains(t, err, "finite")
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err = r.Derivative(ended, convex.Change{p: {1, 0}})
+	require.ErrorIs(t, err, context.Canceled)
+	_, err = r.Gradient(ended, convex.SumSquares(x))
+	require.ErrorIs(t, err, context.Canceled)
 	require.NoError(t, p.Set([]float64{1, 2}))
-	_, err = r.Derivative(nil)
+	_, err = r.Derivative(t.Context(), nil)
 	require.ErrorContains(t, err, "parameter p has changed")
 
 	m.Ge("", x, 5)
 	r = must.Of(m.Solve(t.Context()))(t)
-	_, err = r.Derivative(nil)
+	_, err = r.Derivative(t.Context(), nil)
 	require.ErrorContains(t, err, "without a point")
 }

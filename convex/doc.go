@@ -98,8 +98,8 @@
 // [Result.Derivative] has the change of all variables along a direction of the parameters, and [Result.Gradient] the
 // gradient in all parameters of a function of the solution, as the loss on other data:
 //
-//	dx, err := r.Derivative(convex.Change{p: dp})
-//	dp, err := r.Gradient(loss)
+//	dx, err := r.Derivative(ctx, convex.Change{p: dp})
+//	dp, err := r.Gradient(ctx, loss)
 //
 // # Working sets
 //

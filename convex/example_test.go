@@ -143,7 +143,7 @@ func ExampleResult_Derivative() {
 		log.Fatal(err)
 	}
 	r := mustSolve(m)
-	dx, err := r.Derivative(convex.Change{p: {1, 0, 0}})
+	dx, err := r.Derivative(context.Background(), convex.Change{p: {1, 0, 0}})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -162,7 +162,7 @@ func ExampleResult_Gradient() {
 		log.Fatal(err)
 	}
 	r := mustSolve(m)
-	gradient, err := r.Gradient(convex.Dot([]float64{1, 0.2, 0}, w))
+	gradient, err := r.Gradient(context.Background(), convex.Dot([]float64{1, 0.2, 0}, w))
 	if err != nil {
 		log.Fatal(err)
 	}

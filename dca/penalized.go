@@ -285,7 +285,7 @@ func (q *Penalized) Gradient(ctx context.Context, weights, upper []float64) ([]f
 	}
 	out := make([]float64, len(q.form.program.H0))
 	for i, b := range q.form.blocks {
-		g, err := results[i].Gradient(b.level.Validation)
+		g, err := results[i].Gradient(ctx, b.level.Validation)
 		if err != nil && !errors.Is(err, convex.ErrDegenerate) {
 			return nil, q.form.program.errorf("penalty form: %w", err)
 		}

@@ -52,7 +52,7 @@ func TestBackends(t *testing.T) {
 		backends.GeneralizedPower([]float64{0.5, 0.5}, 1), backends.DualGeneralizedPower([]float64{0.5, 0.5}, 1),
 		backends.Cone{}, backends.Cone{Kind: 99, Dim: 2},
 	}
-	derivative, err := backends.NewDerivative(p, backends.Point{X: []float64{0}, S: []float64{1}, Z: []float64{0}})
+	derivative, err := backends.NewDerivative(t.Context(), p, backends.Point{X: []float64{0}, S: []float64{1}, Z: []float64{0}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,7 +20,7 @@ type Change map[*Parameter][]float64
 
 // ErrDegenerate says that the solution has no derivative in the parameters, or several: it is not unique, slack and
 // multiplier of a constraint are both zero, as far as the accuracy of the solve can tell, or multipliers of a change do
-// not exist. What comes with it is the answer of least squares and least norm to the linearised conditions of optimality.
+// not exist. What comes with it is the answer of least squares and least norm to the linearised conditions.
 var ErrDegenerate = backends.ErrDegenerate
 
 // differential is the derivative of a result, made at the first use.

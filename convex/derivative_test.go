@@ -320,6 +320,25 @@ func TestDerivativeByBackends(t *testing.T) {
 	}
 }
 
+// No problem of the gallery, whose solutions are met in all ways, breaks a derivative; that of nothing is nothing.
+func TestDerivativeOfGallery(t *testing.T) {
+	for name, build := range gallery {
+		m := convex.NewModel()
+		build(m)
+		r, err := m.Solve(t.Context())
+		if err != nil || r.Status != backends.Optimal {
+			continue
+		}
+		d, err := r.Derivative(t.Context(), nil)
+		if err != nil {
+			require.ErrorIs(t, err, convex.ErrDegenerate, name)
+		}
+		for _, v := range d {
+			require.Zero(t, floats.Norm(v, 1), name)
+		}
+	}
+}
+
 // What has no derivative says so, with the least-norm answer of least squares.
 func TestDerivativeDegenerate(t *testing.T) {
 	model := func(build func(m *convex.Model, x *convex.Variable, p *convex.Parameter)) (*convex.Result, *convex.Variable,

@@ -10,7 +10,7 @@ import (
 // psdFamily has the cones of positive semidefinite matrices, which are their own duals.
 var psdFamily = family{
 	name: "psd", wrong: wrongPSD, own: semidefinite, dual: semidefinite, separate: separatePSD, ray: true,
-	shift: func(_ Cone, s []float64, a float64) { addToDiagonal(s, a) },
+	shift: func(_ Cone, s []float64, a float64) { addToDiagonal(s, a) }, tangent: tangentPSD,
 }
 
 var semidefinite = set{
@@ -129,7 +129,7 @@ var nuclearNormFamily = family{
 		_, spectral := c.matrixNorms(x)
 		return spectral
 	}),
-	shift: func(_ Cone, s []float64, a float64) { s[0] += a },
+	shift: func(_ Cone, s []float64, a float64) { s[0] += a }, tangent: tangentNuclear,
 }
 
 // normSet is {(t, X): norm(X) <= t}.

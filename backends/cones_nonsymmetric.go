@@ -20,7 +20,7 @@ var exponentialFamilies = curved{
 		s[1] += a
 		s[2] += a
 	},
-	separateOwn: separateExponential, separateDual: separateDualExponential,
+	separateOwn: separateExponential, separateDual: separateDualExponential, boundary: exponentialBoundary,
 }
 
 // inExponential is membership in the closure of {v > 0, v exp(u/v) <= w}, which
@@ -103,6 +103,7 @@ var powerFamilies = curved{
 		s[0] += a
 		s[1] += a
 	},
+	boundary:     powerBoundary,
 	separateOwn:  func(c Cone, b, z []float64) { separatePower(c.Alpha, 1, 1, b, z) },
 	separateDual: func(c Cone, b, z []float64) { separatePower(c.Alpha, 1/c.Alpha, 1/(1-c.Alpha), b, z) },
 }
@@ -148,6 +149,7 @@ var generalizedPowerFamilies = curved{
 			s[i] += a
 		}
 	},
+	boundary:     powerBoundary,
 	separateOwn:  func(c Cone, b, z []float64) { separateMean(c.Weights, b, z, false) },
 	separateDual: func(c Cone, b, z []float64) { separateMean(c.Weights, b, z, true) },
 }

@@ -8,8 +8,8 @@ import (
 // The cones that are products of intervals: zero, nonnegative and box.
 
 var zeroFamily = family{
-	name: "zero",
-	own:  set{distance: func(_ Cone, s []float64) float64 { return maxAbs(s) }},
+	name: "zero", tangent: tangentZero,
+	own: set{distance: func(_ Cone, s []float64) float64 { return maxAbs(s) }},
 	dual: set{
 		distance: func(_ Cone, z []float64) float64 { return 0 * maxAbs(z) }, // zero, or NaN
 		into:     func(Cone, []float64) {},
@@ -39,7 +39,7 @@ var zeroFamily = family{
 }
 
 var nonnegativeFamily = family{
-	name: "nonnegative", own: orthant, dual: orthant,
+	name: "nonnegative", tangent: tangentNonnegative, own: orthant, dual: orthant,
 	separate: func(_ Cone, b, z []float64) { z[argmax(b, func(v float64) float64 { return -v })] = 1 },
 	product: &product{
 		intervals: func(_ Cone, low, high []float64) {
@@ -82,7 +82,7 @@ var orthant = set{
 }
 
 var boxFamily = family{
-	name: "box", wrong: wrongBox, separate: separateBox,
+	name: "box", wrong: wrongBox, tangent: tangentBox, separate: separateBox,
 	own: set{
 		distance: func(c Cone, s []float64) float64 {
 			d := 0.0
@@ -227,7 +227,7 @@ func argmax(v []float64, f func(float64) float64) int {
 var secondOrderFamily = family{
 	name: "second-order", own: secondOrder, dual: secondOrder, separate: separateSecondOrder, ray: true,
 	shift:     func(_ Cone, s []float64, a float64) { s[0] += a },
-	ellipsoid: secondOrderEllipsoid,
+	ellipsoid: secondOrderEllipsoid, tangent: tangentSecondOrder,
 }
 
 // secondOrderEllipsoid returns D = 2ww' - det(w) J, the quadratic representation of the root w of v: with l = v_0 +-

@@ -79,6 +79,24 @@ func ExampleSolver_sensitivity() {
 	// measured -2.0000
 }
 
+// The least x^2/2 with x >= 1: the solution follows the bound, and so does its multiplier, x.
+func ExampleNewDerivative() {
+	p := &backends.Problem{
+		P: sparse.NewCSC(1, 1, []int{0, 1}, []int{0}, []float64{1}), Q: []float64{0},
+		A: sparse.NewCSC(1, 1, []int{0, 1}, []int{0}, []float64{-1}), B: []float64{-1},
+		Cones: []backends.Cone{backends.Nonnegative(1)},
+	}
+	at := backends.Point{X: []float64{1}, S: []float64{0}, Z: []float64{1}}
+	d, err := backends.NewDerivative(context.Background(), p, at)
+	if err != nil {
+		log.Fatal(err)
+	}
+	x, z, err := d.Solve(context.Background(), []float64{0}, []float64{-1}) // db = -1
+	fmt.Printf("dx = %.1f, dz = %.1f, %v\n", x[0], z[0], err)
+	// Output:
+	// dx = 1.0, dz = 1.0, <nil>
+}
+
 // Entries of a matrix in any order; those of one place add up.
 func ExampleTriplets() {
 	var t backends.Triplets

@@ -24,6 +24,9 @@ type family struct {
 	// ellipsoid returns the symmetric D, row by row, of the ellipsoid {v + Dw: |w| <= 1} of Dikin at a point v of the
 	// cone; nil where it is not known.
 	ellipsoid func(v []float64) []float64
+	// tangent linearises the cone at complementary s and z, which differ from the caller's by positive factors; those of a
+	// box are the distances from the nearest bounds.
+	tangent func(c Cone, t *tangents, first int, s, z []float64)
 	// ray says that a cone with one row is the ray of the nonnegative numbers.
 	ray bool
 }
@@ -217,12 +220,13 @@ type curved struct {
 	inOwn, inDual             func(c Cone, s []float64, a float64) bool
 	shift                     func(c Cone, s []float64, a float64)
 	separateOwn, separateDual func(c Cone, b, z []float64)
+	boundary                  boundary
 }
 
 // family returns that of the cone, or of its dual.
 func (k curved) family(name string, dual bool) family {
 	out := family{name: name, wrong: k.wrong, own: k.set(k.inOwn), dual: k.set(k.inDual), separate: k.separateOwn,
-		shift: k.shift}
+		shift: k.shift, tangent: k.boundary.tangent(dual)}
 	if dual {
 		out.own, out.dual, out.separate = out.dual, out.own, k.separateDual
 	}

@@ -93,6 +93,14 @@
 // min 1/2 (x-a)^2 subject to x <= h with h < a the solution is x = h, the
 // multiplier a - h, and the sensitivity in the parameter h is h - a.
 //
+// # Derivatives
+//
+// [Result.Derivative] has the change of all variables along a direction of the parameters, and [Result.Gradient] the
+// gradient in all parameters of a function of the solution, as the loss on other data:
+//
+//	dx, err := r.Derivative(ctx, convex.Change{p: dp})
+//	dp, err := r.Gradient(ctx, loss)
+//
 // # Working sets
 //
 // With [SolverOptions.WorkingSets] a solver looks for a small program with the same solution: entries of a variable v

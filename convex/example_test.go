@@ -133,6 +133,44 @@ func ExampleResult_Dual() {
 	// x = [0.600 0.800], multiplier [4.000]
 }
 
+// The projection on the simplex of a point that moves, and how a function of the projection changes with the point.
+func ExampleResult_Derivative() {
+	m := convex.NewModel()
+	x, p := m.Vector("x", 3, convex.Nonneg()), m.Parameter("p", 3)
+	m.Eq("sum", convex.Sum(x), 1)
+	m.Minimize(convex.SumSquares(convex.Sub(x, p)))
+	if err := p.Set([]float64{0.9, 0.5, -1}); err != nil {
+		log.Fatal(err)
+	}
+	r := mustSolve(m)
+	dx, err := r.Derivative(context.Background(), convex.Change{p: {1, 0, 0}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("x = %.2f, moves by %.2f\n", tidy(r.Value(x)), tidy(dx[x]))
+	// Output:
+	// x = [0.70 0.30 0.00], moves by [0.50 -0.50 0.00]
+}
+
+// The derivative of the return c'x of a portfolio in the returns that were expected when it was chosen.
+func ExampleResult_Gradient() {
+	m := convex.NewModel()
+	w, expected := m.Vector("w", 3, convex.Nonneg()), m.Parameter("expected", 3)
+	m.Eq("budget", convex.Sum(w), 1)
+	m.Maximize(convex.Sub(convex.Dot(expected, w), convex.SumSquares(w)))
+	if err := expected.Set([]float64{1, 0.6, -3}); err != nil {
+		log.Fatal(err)
+	}
+	r := mustSolve(m)
+	gradient, err := r.Gradient(context.Background(), convex.Dot([]float64{1, 0.2, 0}, w))
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("w = %.2f, gradient %.2f\n", tidy(r.Value(w)), tidy(gradient[expected]))
+	// Output:
+	// w = [0.60 0.40 0.00], gradient [0.20 -0.20 0.00]
+}
+
 // What is not convex is an error, and says where.
 func ExampleModel_Compile() {
 	m := convex.NewModel()

@@ -214,6 +214,8 @@ func (m *Model) Maximize(f Operand) {
 type Program struct {
 	p        *compile.Program
 	vars     []*Variable
+	params   []*Parameter
+	model    *Model // of which it is what it was when it was compiled
 	maximize bool
 }
 
@@ -266,7 +268,7 @@ func (m *Model) compile(f *expression, all []*Constraint) (*Program, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Program{p, slices.Clone(m.vars), m.maximize}, nil
+	return &Program{p, slices.Clone(m.vars), slices.Clone(m.params), m, m.maximize}, nil
 }
 
 // Solve compiles the model, and solves it by the native backend. What it found is in the status of the result; the

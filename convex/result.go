@@ -37,7 +37,11 @@ type Result struct {
 
 	out      *solve.Outcome
 	vars     []*Variable
+	params   []*Parameter
+	model    *Model
 	maximize bool
+
+	derivative *differential
 }
 
 func newResult(engine string, r *solve.Outcome, p *Program) *Result {
@@ -45,7 +49,10 @@ func newResult(engine string, r *solve.Outcome, p *Program) *Result {
 		Status: r.Status, Engine: engine, Objective: r.Objective, DualObjective: r.DualObjective, Residuals: r.Residuals,
 		Distance: r.Distance, Radius: r.Radius, Iterations: r.Iterations, Rounds: r.Rounds, Active: r.Active,
 		Message: r.Message,
-		out:     r, vars: p.vars, maximize: p.maximize,
+		out:     r, vars: p.vars, params: p.params, model: p.model, maximize: p.maximize, derivative: &differential{},
+	}
+	for _, of := range p.params {
+		out.derivative.versions = append(out.derivative.versions, of.p.Version)
 	}
 	if p.maximize {
 		out.Objective, out.DualObjective = -r.Objective, -r.DualObjective

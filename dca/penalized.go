@@ -3,6 +3,7 @@ package dca
 import (
 	"cmp"
 	"context"
+	"errors"
 	"math"
 	"slices"
 
@@ -206,37 +207,33 @@ func (q *Penalized) Minimize(ctx context.Context, weights, upper []float64) (*So
 	return q.solve(ctx, weights, upper, func(*Solution) error { return nil })
 }
 
-func (q *Penalized) solve(ctx context.Context, weights, upper []float64, score func(*Solution) error) (*Solution,
-	error) {
+// check says what is wrong with weights.
+func (q *Penalized) check(weights []float64) error {
 	if q.closed {
-		return nil, backends.ErrClosed
+		return backends.ErrClosed
 	}
 	if n := q.form.program.Radii; len(weights) != n {
-		return nil, q.form.program.errorf("penalty form: %d weights, expected %d", len(weights), n)
+		return q.form.program.errorf("penalty form: %d weights, expected %d", len(weights), n)
 	}
 	for k, w := range weights {
 		if !(w > 0) || math.IsInf(w, 1) {
-			return nil, q.form.program.errorf("penalty form: weight %d is %v, expected a positive finite number", k, w)
+			return q.form.program.errorf("penalty form: weight %d is %v, expected a positive finite number", k, w)
 		}
+	}
+	return nil
+}
+
+func (q *Penalized) solve(ctx context.Context, weights, upper []float64, score func(*Solution) error) (*Solution,
+	error) {
+	if err := q.check(weights); err != nil {
+		return nil, err
 	}
 	if s, err := q.direct(ctx, weights, score); s != nil || err != nil {
 		return s, err
 	}
-	if err := q.compile(); err != nil {
-		return nil, err
-	}
-	if err := q.form.open(wholeBelow); err != nil {
-		return nil, q.form.program.errorf("penalty form: %w", err)
-	}
-	clipped := q.clipped(weights)
-	for _, b := range q.form.blocks {
-		if err := b.set(clipped, upper); err != nil {
-			return nil, err
-		}
-	}
-	results, c, err := q.form.solveBlocks(ctx)
+	results, c, err := q.conic(ctx, weights, upper)
 	if err != nil {
-		return nil, q.form.program.errorf("penalty form: %w", err)
+		return nil, err
 	}
 	s := unscored(c, math.NaN(), weights)
 	if results == nil {
@@ -252,6 +249,56 @@ func (q *Penalized) solve(ctx context.Context, weights, upper []float64, score f
 		s.refuse()
 	}
 	return s, nil
+}
+
+// conic solves the conic programs of the blocks; the results are nil where one is of no use.
+func (q *Penalized) conic(ctx context.Context, weights, upper []float64) ([]*convex.Result, conic, error) {
+	if err := q.compile(); err != nil {
+		return nil, conic{}, err
+	}
+	if err := q.form.open(wholeBelow); err != nil {
+		return nil, conic{}, q.form.program.errorf("penalty form: %w", err)
+	}
+	clipped := q.clipped(weights)
+	for _, b := range q.form.blocks {
+		if err := b.set(clipped, upper); err != nil {
+			return nil, conic{}, err
+		}
+	}
+	results, c, err := q.form.solveBlocks(ctx)
+	if err != nil {
+		err = q.form.program.errorf("penalty form: %w", err)
+	}
+	return results, c, err
+}
+
+// Gradient solves the penalty form by conic programs, and returns the gradient of the validation loss L at the solution
+// in the weights and the upper variables, see [convex.Result.Gradient]; nil where a solve was of no use. Where the
+// solution is degenerate, it is that of the least norm.
+func (q *Penalized) Gradient(ctx context.Context, weights, upper []float64) ([]float64, error) {
+	if err := q.check(weights); err != nil {
+		return nil, err
+	}
+	results, _, err := q.conic(ctx, weights, upper)
+	if results == nil || err != nil {
+		return nil, err
+	}
+	out := make([]float64, len(q.form.program.H0))
+	for i, b := range q.form.blocks {
+		g, err := results[i].Gradient(ctx, b.level.Validation)
+		if err != nil && !errors.Is(err, convex.ErrDegenerate) {
+			return nil, q.form.program.errorf("penalty form: %w", err)
+		}
+		for _, w := range b.weights {
+			for k, j := range w.radii {
+				out[j] += w.share[k] * g[w.Parameter][k]
+			}
+		}
+		if b.h != nil {
+			floats.Add(out[q.form.program.Radii:], g[b.h])
+		}
+	}
+	return out, nil
 }
 
 // unscored is a solution without its values.

@@ -80,6 +80,31 @@ func TestPenalizedClosedForm(t *testing.T) {
 }
 
 // After Forget a solve gives the same bits as that of a new one, whatever was solved in between.
+// In min 1/2 |x - y|^2 + w_1 |x_1| + w_2 |x_2| + w_3 (x_2^2 + x_3^2)/2 s.t. |x_3| <= u, with x_1 = y_1 - w_1,
+// x_2 = (y_2 + w_2)/(1 + w_3) < 0 and x_3 = u or y_3/(1 + w_3), |x|^2 has the gradients below. Where w_1 > y_1, x_1 is
+// zero. Two folds, of which the second has twice the y, divide the weights between them.
+func TestPenalizedGradient(t *testing.T) {
+	p := separable([]float64{3, -2, 4})
+	q := must.Of(NewPenalized(p, Settings{Backend: must.Of(backends.Open("native"))(t)}))(t)
+	defer q.Close()
+	for _, c := range []struct{ weights, upper, want []float64 }{
+		{[]float64{1, 0.5, 0.25}, []float64{2}, []float64{-4, 2 * -1.2 / 1.25, -2 * -1.2 * -1.5 / 1.25 / 1.25, 4}},
+		{[]float64{5, 0.5, 1}, []float64{7}, []float64{0, 2 * -0.75 / 2, -2*-0.75*-1.5/4 - 2*2*4./4, 0}},
+	} {
+		g := must.Of(q.Gradient(t.Context(), c.weights, c.upper))(t)
+		require.InDeltaSlice(t, c.want, g, 1e-6)
+	}
+	_, err := q.Gradient(t.Context(), []float64{1}, nil)
+	require.ErrorContains(t, err, "1 weights, expected 3")
+
+	p.Blocks = []func(m *convex.Model, h convex.Expr) Level{p.Build, separable([]float64{6, -4, 8}).Build}
+	p.Build = nil
+	folds := must.Of(NewPenalized(p, Settings{Backend: must.Of(backends.Open("native"))(t)}))(t)
+	defer folds.Close()
+	g := must.Of(folds.Gradient(t.Context(), []float64{2, 1, 0.5}, []float64{2}))(t)
+	require.InDeltaSlice(t, []float64{-2 - 5, -1.2/1.25 + -2.8/1.25, -(1.2*1.5 + 2.8*3.5) / 1.25 / 1.25, 8}, g, 1e-6)
+}
+
 func TestForget(t *testing.T) {
 	backend := must.Of(backends.Open("native"))(t)
 	p := separable([]float64{3, -2, 4})

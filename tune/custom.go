@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/problems"
 )
 
@@ -80,9 +81,12 @@ func (c Custom) Fit(x [][]float64) problems.Fit {
 	return problems.Fit{Coefficients: x[0]}
 }
 
-// Advice is Says, with the ladder that Common makes.
+// Advice is Says, with the ladder that Common makes, and the gradient of conic programs where there is no fit.
 func (c Custom) Advice() problems.Advice {
 	a := c.Says
+	if a.Fit == nil && a.Modes == nil {
+		a.Modes = []lower.Mode{lower.Adjoint}
+	}
 	if c.Common != nil {
 		a.Ladder = c.ladder
 	}

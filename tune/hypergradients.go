@@ -12,7 +12,7 @@ import (
 )
 
 // descent is a method of package hypergradient, which descends along the gradient of the validation error. It solves
-// its lower levels by the fit of the model and not by the conic backend.
+// its lower levels by the fit of the model, and by conic programs where that has no gradient.
 type descent struct {
 	run func(context.Context, lower.Fit, hypergradient.Settings) (*hypergradient.Result, error)
 	// mode is what the fit has to have.
@@ -61,7 +61,12 @@ func (t *task) descend(ctx context.Context) (*Result, error) {
 		return nil, fmt.Errorf("tune: %s: %w", name, err)
 	}
 	if p == nil || p.Traits().Gradient == nil {
-		return nil, fmt.Errorf("tune: %s: the fit of the model %s cannot be differentiated", name, t.Model.Name())
+		conic, err := t.conicFit(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("tune: %s: %w", name, err)
+		}
+		defer conic.by.Close()
+		p = conic
 	}
 	radii := t.Program.Radii
 	trial := func(at *lower.Point) trial {

@@ -26,7 +26,7 @@ var backendsFunctions = map[string]any{
 	"Zero":    backends.Zero,
 	"Checked": backends.Checked, "Open": backends.Open, "NewJudge": backends.NewJudge, "Recheck": backends.Recheck,
 	"EndedBy":     backends.EndedBy,
-	"NewTriplets": backends.NewTriplets,
+	"NewTriplets": backends.NewTriplets, "NewDerivative": backends.NewDerivative,
 }
 
 // Every function and method of the package with arguments that are nil, zero, or of wrong lengths returns, or panics
@@ -52,7 +52,12 @@ func TestBackends(t *testing.T) {
 		backends.GeneralizedPower([]float64{0.5, 0.5}, 1), backends.DualGeneralizedPower([]float64{0.5, 0.5}, 1),
 		backends.Cone{}, backends.Cone{Kind: 99, Dim: 2},
 	}
+	derivative, err := backends.NewDerivative(t.Context(), p, backends.Point{X: []float64{0}, S: []float64{1}, Z: []float64{0}})
+	if err != nil {
+		t.Fatal(err)
+	}
 	receivers := append([]any{
+		derivative, new(backends.Derivative),
 		be, s, p, *p, short, new(backends.Problem), backends.NewJudge(p), new(backends.Judge), backends.Capabilities{},
 		backends.Options{},
 		backends.Optimal, backends.Residuals{}, new(backends.Tally), backends.NewTriplets(3), new(backends.Triplets),
@@ -62,7 +67,7 @@ func TestBackends(t *testing.T) {
 	wrong := append([]any{
 		p, short, new(backends.Problem), []float64{1}, []float64{1, 2}, []float64{1, 2, 3, 4}, -1, 5,
 		backends.Update{Q: []float64{}, A: one}, backends.Update{P: one},
-		backends.Point{X: []float64{1, 2}}, "native", backends.Options{Eps: -1}, backends.Options{Settings: 3}, t.Context(),
+		backends.Point{X: []float64{1, 2}}, backends.Point{X: []float64{1}, S: []float64{1}, Z: []float64{-1}}, "native", backends.Options{Eps: -1}, backends.Options{Settings: 3}, t.Context(),
 		backends.ConeKind(99), backends.Status(99), backends.NuclearNormCone, []backends.Cone{{Kind: 99, Dim: -1}},
 	}, cones...)
 	tryAll(t, "backends", backendsFunctions, receivers, wrong)

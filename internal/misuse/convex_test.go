@@ -61,7 +61,7 @@ func TestConvex(t *testing.T) {
 	wrong := []any{
 		y, q, convex.Norm1(y), other.Le("", y, q), new(convex.Variable), new(convex.Parameter),
 		new(convex.Constraint), -1, 7, []float64{1}, []int{-1, 9}, [][]int{{5}}, convex.Point{y: {1}}, convex.Point{x: {1}},
-		convex.Point{nil: {1}},
+		convex.Point{nil: {1}}, convex.Change{p: {1}}, convex.Change{q: {1, 1}}, convex.Change{nil: {1}},
 	}
 	tryAll(t, "convex", convexFunctions, receivers, wrong)
 }

@@ -137,6 +137,19 @@ func (l *Layout) Expand(out []float64, v *affine.Variable, x []float64) {
 	}
 }
 
+// Restrict copies the entries of a variable to its columns out; those outside the working set are left out.
+func (l *Layout) Restrict(out []float64, v *affine.Variable, entries []float64) {
+	out = out[l.Start[v.ID]:]
+	active, _ := l.Set(v)
+	if active == nil {
+		copy(out, entries)
+		return
+	}
+	for i, j := range active {
+		out[i] = entries[j]
+	}
+}
+
 // GroupRows returns the entries of z that belong to group i, one for each of its
 // rows, zero for dropped ones. The result is a part of z or is in scratch.
 func (l *Layout) GroupRows(i int, z, scratch []float64) []float64 {

@@ -230,3 +230,86 @@ func (n *Parametric) change(out []float64) {
 		out[c.pos] += c.coef * c.p.Values[c.at]
 	}
 }
+
+// slope is an entry of the derivative of Px + q + A'z and Ax - b in a parameter: of column col and row row, -1 for none.
+type slope struct {
+	p        *affine.Parameter
+	at       int
+	col, row int
+	u, v     float64
+}
+
+// slopes visits the derivatives of u = Px + q + A'z and v = Ax - b in the entries of all parameters, at their current
+// values. What stands in one place several times adds up.
+func (as *Assembled) slopes(x, z []float64, visit func(s slope)) {
+	col := 0
+	where := make([]int, len(as.Ind))
+	for pos := range where {
+		for pos == as.Ptr[col+1] {
+			col++
+		}
+		where[pos] = col
+	}
+	for _, c := range as.a.changes {
+		i, j := as.Ind[c.pos], where[c.pos]
+		visit(slope{c.p, c.at, j, i, c.coef * z[i], c.coef * x[j]})
+	}
+	for _, c := range as.B.changes {
+		visit(slope{c.p, c.at, -1, c.pos, 0, -c.coef})
+	}
+	for _, c := range as.q.changes {
+		visit(slope{c.p, c.at, c.pos, -1, c.coef, 0})
+	}
+	for k, q := range as.Program.Squares { // w |f x + d|^2 has the gradient 2 w f (f x + d)
+		if q.W == nil && q.Arg.Fixed() {
+			continue
+		}
+		value, cols, factors := q.Arg.Constant(), slices.Repeat([]int{-1}, q.Arg.N), make([]float64, q.Arg.N)
+		as.EachSquare(k, func(r, col int, f float64) {
+			if col >= 0 {
+				value[r], cols[r], factors[r] = value[r]+f*x[col], col, f
+			}
+		})
+		for r, col := range cols {
+			if col >= 0 && q.W != nil {
+				visit(slope{q.W, 0, col, -1, 2 * q.Scale * factors[r] * value[r], 0})
+			}
+		}
+		for _, t := range q.Arg.Pars {
+			t.EachEntry(func(r, j int, c float64) {
+				if r = t.Row(r); cols[r] >= 0 {
+					visit(slope{t.P, j, cols[r], -1, 2 * q.Weight() * factors[r] * c, 0})
+				}
+			})
+		}
+	}
+}
+
+// Forward returns the changes of Px + q + A'z and Ax - b for those of the parameters, of which of returns nil for none.
+func (as *Assembled) Forward(x, z []float64, of func(*affine.Parameter) []float64) (u, v []float64) {
+	u, v = make([]float64, as.N), make([]float64, as.M)
+	as.slopes(x, z, func(s slope) {
+		if change := of(s.p); change != nil {
+			if s.col >= 0 {
+				u[s.col] += s.u * change[s.at]
+			}
+			if s.row >= 0 {
+				v[s.row] += s.v * change[s.at]
+			}
+		}
+	})
+	return u, v
+}
+
+// Adjoint adds the gradients of u'(Px + q + A'z) + v'(Ax - b) in the parameters to what of returns.
+func (as *Assembled) Adjoint(x, z, u, v []float64, of func(*affine.Parameter) []float64) {
+	as.slopes(x, z, func(s slope) {
+		g := of(s.p)
+		if s.col >= 0 {
+			g[s.at] += s.u * u[s.col]
+		}
+		if s.row >= 0 {
+			g[s.at] += s.v * v[s.row]
+		}
+	})
+}

@@ -145,10 +145,10 @@ func (r *Outcome) Sensitivity(p *affine.Parameter) []float64 {
 	}
 	out := make([]float64, p.N)
 	one := []float64{1}
-	r.addSensitivity(out, prog.Objective, 1, p, func() []float64 { return one })
+	r.AddSensitivity(out, prog.Objective, 1, p, func() []float64 { return one })
 	for i, g := range prog.Groups {
 		// s = b - Ax = expr, so z'(dA x - db) = -z' d(expr).
-		r.addSensitivity(out, g.Expr, -1, p, func() []float64 {
+		r.AddSensitivity(out, g.Expr, -1, p, func() []float64 {
 			return r.Assembled.GroupRows(i, r.Z, make([]float64, g.Expr.N))
 		})
 	}
@@ -167,8 +167,8 @@ func (r *Outcome) Sensitivity(p *affine.Parameter) []float64 {
 	return out
 }
 
-// addSensitivity adds alpha z' d(expr)/dp.
-func (r *Outcome) addSensitivity(out []float64, expr affine.Expr, alpha float64, p *affine.Parameter,
+// AddSensitivity adds alpha z' d(expr)/dp.
+func (r *Outcome) AddSensitivity(out []float64, expr affine.Expr, alpha float64, p *affine.Parameter,
 	z func() []float64) {
 	for k := range expr.Pars {
 		if t := &expr.Pars[k]; t.P == p {

@@ -89,7 +89,7 @@ func (r *Result) Derivative(ctx context.Context, direction Change) (Point, error
 }
 
 // Gradient returns the gradients in all parameters of a function of the variables and the parameters at the solution: a
-// scalar, convex or concave, as the loss on other data, or Dot(g, x) of the gradient g in a variable x, from elsewhere.
+// scalar, convex or concave, as the loss on other data, or Dot(g, x) of a gradient g in a variable x, from elsewhere.
 // It is the adjoint of [Result.Derivative], and has its errors, and one for what is no scalar or has no finite value. A
 // function that is not affine is differentiated by the multipliers of x = x* in its minimization, to a relative 1e-10:
 // where it is not smooth, it has a subgradient.

@@ -11,7 +11,8 @@ import (
 	"github.com/conetune/conetune/lower"
 )
 
-// conicFit is a fit of any program: its penalty form by conic programs, differentiated as [convex.Result.Gradient] does.
+// conicFit is a fit of any program: its penalty form by conic programs, with the derivatives of
+// [convex.Result.Gradient].
 // Its gap is the largest residual of these, whatever the tolerance.
 type conicFit struct {
 	sync.Mutex // of what is solved by

@@ -231,7 +231,7 @@ func (n *Parametric) change(out []float64) {
 	}
 }
 
-// slope is an entry of the derivative of Px + q + A'z and Ax - b in a parameter: of column col and row row, -1 for none.
+// slope is an entry of the derivative of Px + q + A'z and Ax - b in a parameter, of a column and a row, -1 for none.
 type slope struct {
 	p        *affine.Parameter
 	at       int

@@ -32,9 +32,8 @@ func (s *Solution) x(constants bool) [][]float64 {
 	return [][]float64{s.B}
 }
 
-// defaultTol is the tolerance that 0 stands for. Solves of squares are to mostTol at least, which takes a Newton step
-// more: derivatives want the support.
-const defaultTol, mostTol = 1e-8, 1e-9
+// defaultTol is the tolerance that 0 stands for.
+const defaultTol = 1e-8
 
 // Solve returns a solution at some weights to a gap of tol relative to that at b = 0, 0 for 1e-8, from the start, which
 // may be nil. The error is for input without meaning.
@@ -57,11 +56,7 @@ func (g *Fit) Solve(ctx context.Context, w *glm.Weights, tol float64, start *Sol
 		path.From(ctx, g.toGLM(slices.Concat(start.B, start.B0)), start.path)
 	}
 	tol *= g.scale / g.null // relative to the objective without coefficients
-	least := tol
-	if g.k == 1 { // whose derivatives are asked for
-		least = min(tol, mostTol)
-	}
-	s, err := path.Solve(ctx, w, least)
+	s, err := path.Solve(ctx, w, tol)
 	if ctx.Err() != nil {
 		return out, nil
 	}

@@ -45,13 +45,9 @@ func (d *Data) Path(ctx context.Context) *Path {
 	return p
 }
 
-// From begins at the coefficients b, of classes with the constants after them, with what is known of curvatures from
-// another path, nil for nothing.
-func (p *Path) From(ctx context.Context, b []float64, known *Path) {
+// From begins at the coefficients b, of classes with the constants after them.
+func (p *Path) From(ctx context.Context, b []float64) {
 	d := p.d
-	if known != nil {
-		p.model = known.model
-	}
 	crew.Each(len(p.folds), d.threads, func(t int) {
 		f := p.folds[t]
 		var used []int

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync/atomic"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -21,7 +22,7 @@ type Solution struct {
 	// Objective is the value at B, Gap bounds its distance from the optimum.
 	Objective, Gap float64
 
-	path *glm.Path // that found it
+	path atomic.Pointer[glm.Path] // that found it, until another solve goes on along it
 }
 
 // x is the point, with constants or without.
@@ -51,9 +52,14 @@ func (g *Fit) Solve(ctx context.Context, w *glm.Weights, tol float64, start *Sol
 		Status: outcome.Cancelled, B: make([]float64, n), B0: make([]float64, g.k), Objective: g.null, Gap: g.null,
 	}
 	copy(out.B0, g.start[n:])
-	path := g.data.Path(ctx)
+	var path *glm.Path
 	if start != nil {
-		path.From(ctx, g.toGLM(slices.Concat(start.B, start.B0)), start.path)
+		path = start.path.Swap(nil)
+	}
+	if path == nil {
+		if path = g.data.Path(ctx); start != nil {
+			path.From(ctx, g.toGLM(slices.Concat(start.B, start.B0)))
+		}
 	}
 	tol *= g.scale / g.null // relative to the objective without coefficients
 	s, err := path.Solve(ctx, w, tol)
@@ -65,8 +71,8 @@ func (g *Fit) Solve(ctx context.Context, w *glm.Weights, tol float64, start *Sol
 	}
 	out.B, out.B0 = g.take(s)
 	out.Objective, out.Gap = s.Objective[0], s.Gap*g.null
-	if !g.quadratic && g.k == 1 { // with curvatures that are of use to others
-		out.path = path
+	if !g.quadratic { // whose curvatures and predictions are of use
+		out.path.Store(path)
 	}
 	switch {
 	case s.Gap <= tol:

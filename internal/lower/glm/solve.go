@@ -50,6 +50,7 @@ func (p *Path) From(ctx context.Context, b []float64) {
 	d := p.d
 	crew.Each(len(p.folds), d.threads, func(t int) {
 		f := p.folds[t]
+		f.last = nil
 		var used []int
 		for u, members := range d.units {
 			if !f.inWork[u] && slices.ContainsFunc(members, func(j int) bool { return nonzero(b[j*d.q : (j+1)*d.q]) }) {

@@ -22,7 +22,9 @@ type Solution struct {
 	// Objective is the value at B, Gap bounds its distance from the optimum.
 	Objective, Gap float64
 
-	path atomic.Pointer[glm.Path] // that found it, until another solve goes on along it
+	// path has found it, and those of the solves that have started from it; it is nil while one of them goes on along it
+	path  *atomic.Pointer[glm.Path]
+	steps int // of it
 }
 
 // x is the point, with constants or without.
@@ -53,13 +55,15 @@ func (g *Fit) Solve(ctx context.Context, w *glm.Weights, tol float64, start *Sol
 	}
 	copy(out.B0, g.start[n:])
 	var path *glm.Path
-	if start != nil {
-		path = start.path.Swap(nil)
+	if out.path = new(atomic.Pointer[glm.Path]); start != nil && start.path != nil {
+		out.path = start.path
+		path = out.path.Swap(nil)
 	}
 	if path == nil {
-		if path = g.data.Path(ctx); start != nil {
-			path.From(ctx, g.toGLM(slices.Concat(start.B, start.B0)))
-		}
+		path = g.data.Path(ctx)
+	}
+	if start != nil && (path.Steps() == 0 || path.Steps() != start.steps) {
+		path.From(ctx, g.toGLM(slices.Concat(start.B, start.B0)))
 	}
 	tol *= g.scale / g.null // relative to the objective without coefficients
 	s, err := path.Solve(ctx, w, tol)
@@ -71,7 +75,9 @@ func (g *Fit) Solve(ctx context.Context, w *glm.Weights, tol float64, start *Sol
 	}
 	out.B, out.B0 = g.take(s)
 	out.Objective, out.Gap = s.Objective[0], s.Gap*g.null
-	if !g.quadratic { // whose curvatures and predictions are of use
+	if out.steps = path.Steps(); g.quadratic { // without curvatures, which are of use
+		out.path = nil
+	} else {
 		out.path.Store(path)
 	}
 	switch {

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/internal/crew"
+	"github.com/conetune/conetune/internal/indices"
 )
 
 // curved is what fits of a [Loss] have beside those of squares. Each round solves a quadratic model about the last
@@ -287,11 +288,7 @@ func (f *fold) round(ctx context.Context, w *Weights) float64 {
 	change, eta := pt.change, pt.from
 	clear(change)
 	copy(eta, pt.eta)
-	for i, j := range features {
-		if s := f.b[j] - pt.before[i]; s != 0 {
-			d.entries().Axpy(s, j, change)
-		}
-	}
+	f.addChange(features, change)
 	step := 0.0
 	if d.intercept {
 		slope, curve := pt.slant*pt.total, 0.0
@@ -334,6 +331,27 @@ func (f *fold) round(ctx context.Context, w *Weights) float64 {
 	}
 	d.look(pt)
 	return 0
+}
+
+// addChange adds what the coefficients of features have changed by since before the round to predictions, with columns
+// next to each other together.
+func (f *fold) addChange(features []int, eta []float64) {
+	x, order := f.d.entries(), indices.Range(0, len(features))
+	slices.SortFunc(order, func(a, b int) int { return features[a] - features[b] })
+	var run []float64
+	for k, i := range order {
+		j := features[i]
+		step := f.point.before[i] - f.b[j]
+		if run = append(run, step); step != 0 && x.K == 1 && k+1 < len(order) && features[order[k+1]] == j+1 {
+			continue
+		}
+		if x.K == 1 {
+			x.X.Less(j+1-len(run), run, eta)
+		} else if step != 0 {
+			x.Axpy(-step, j, eta)
+		}
+		run = run[:0]
+	}
 }
 
 // features are those of the working set.

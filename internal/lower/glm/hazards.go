@@ -132,7 +132,7 @@ func (g *whole) begin(f *fold) {
 			g.place[j] = i
 		}
 	}
-	l, _ := f.localise()
+	l, _ := f.localise(features)
 	at := make([]int, len(features))
 	for i, j := range features {
 		at[i] = g.place[j]

@@ -333,24 +333,28 @@ func (f *fold) round(ctx context.Context, w *Weights) float64 {
 	return 0
 }
 
-// addChange adds what the coefficients of features have changed by since before the round to predictions, with columns
-// next to each other together.
+// addChange adds what the coefficients of features have changed by since before the round to predictions, those of
+// dense columns next to each other together.
 func (f *fold) addChange(features []int, eta []float64) {
 	x, order := f.d.entries(), indices.Range(0, len(features))
-	slices.SortFunc(order, func(a, b int) int { return features[a] - features[b] })
+	together := x.K == 1 && x.X.Dense()
+	if together {
+		slices.SortFunc(order, func(a, b int) int { return features[a] - features[b] })
+	}
 	var run []float64
 	for k, i := range order {
 		j := features[i]
 		step := f.point.before[i] - f.b[j]
-		if run = append(run, step); step != 0 && x.K == 1 && k+1 < len(order) && features[order[k+1]] == j+1 {
+		if !together {
+			if step != 0 {
+				x.Axpy(-step, j, eta)
+			}
 			continue
 		}
-		if x.K == 1 {
+		if run = append(run, step); step == 0 || k+1 == len(order) || features[order[k+1]] != j+1 {
 			x.X.Less(j+1-len(run), run, eta)
-		} else if step != 0 {
-			x.Axpy(-step, j, eta)
+			run = run[:0]
 		}
-		run = run[:0]
 	}
 }
 

@@ -108,7 +108,7 @@ type Coupled struct {
 }
 
 // whole are the products of the working set with all second derivatives of a joint loss, which are made anew where the
-// curvatures have changed: those of all features where most are in use, as the others are the next to join.
+// curvatures have changed: those of all features where these are few and most in use, as others are the next to join.
 type whole struct {
 	curve []float64 // at which they were made
 	place []int     // of each feature, -1 for none
@@ -122,7 +122,7 @@ func (g *whole) begin(f *fold) {
 	if g.curve == nil || floats.Distance(g.curve, pt.curve, 1) > renew*floats.Sum(pt.curve) ||
 		slices.ContainsFunc(features, func(j int) bool { return g.place[j] < 0 }) {
 		list := features
-		if 2*len(list) > f.d.p {
+		if 2*len(list) > f.d.p && f.d.p <= truncatedSize {
 			list = indices.Range(0, f.d.p)
 		}
 		g.h, g.order = pt.coupled.Second(context.Background(), f.d.entries(), list, 0, 1), len(list)

@@ -138,6 +138,8 @@ func (g *whole) begin(f *fold) {
 		at[i] = g.place[j]
 		l.r = append(l.r, f.gradient[j])
 	}
-	l.h = pick(g.h, g.order, at)
-	mirror(l.h, len(at))
+	if l.h = g.h; len(at) < g.order || !consecutive(g.place, features) {
+		l.h = pick(g.h, g.order, at)
+		mirror(l.h, len(at))
+	}
 }

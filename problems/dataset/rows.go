@@ -103,8 +103,12 @@ func (d *Data) Mul(b []float64) []float64 {
 			nonzero = append(nonzero, j)
 		}
 	}
+	row, room := func(i int) []float64 { _, row := d.Row(i); return row }, make([]float64, p)
+	if l, ok := d.X.(*lazy); ok {
+		row = func(i int) []float64 { return l.row(room, i) }
+	}
 	for i := range out {
-		_, row := d.Row(i)
+		row := row(i)
 		if 4*len(nonzero) > p {
 			out[i] = floats.Dot(row, b)
 			continue

@@ -33,7 +33,8 @@ func (g *banded) begin(f *fold) {
 			g.rows, g.root = append(g.rows, i), append(g.root, math.Sqrt(w/e.width))
 		}
 	}
-	l, _ := f.localise()
+	l, _ := f.localise(f.features())
+	l.alone()
 	n := len(l.features)
 	g.pack(f)
 	for a, j := range l.features {

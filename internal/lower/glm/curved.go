@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/internal/crew"
+	"github.com/conetune/conetune/internal/indices"
 )
 
 // curved is what fits of a [Loss] have beside those of squares. Each round solves a quadratic model about the last
@@ -51,9 +52,9 @@ type point struct {
 	inner       Weights   // in the unit of the model
 }
 
-// renew is the mean relative change of the curvatures from which on products are made anew, and leastCurve the share of
-// their mean that all have at least.
-const renew, leastCurve = 0.05, 1e-7
+// renew is the mean relative change of the curvatures from which on products of one fold are made anew, and half of it
+// those that many share, and leastCurve the share of their mean that all have at least.
+const renew, leastCurve = 0.1, 1e-7
 
 // bend makes the data ready for a loss.
 func (d *Data) bend(t *Table) {
@@ -204,7 +205,7 @@ func (p *Path) share(ctx context.Context) {
 		for i, v := range p.model.weights {
 			change += math.Abs(curve[i] - v)
 		}
-		renewed = change > renew*floats.Sum(p.model.weights)
+		renewed = change > renew/2*(1+1/float64(len(p.folds)))*floats.Sum(p.model.weights)
 	}
 	if renewed {
 		q := *d
@@ -271,7 +272,7 @@ func (f *fold) round(ctx context.Context, w *Weights) float64 {
 	}
 	if pt.truncated = f.truncated(ctx, w); !pt.truncated {
 		f.products.begin(f)
-		share := modelShare
+		share := min(modelShare, math.Sqrt(f.gap/max(f.null(), math.SmallestNonzeroFloat64)))
 		if pt.last {
 			share = lastShare
 		}
@@ -287,11 +288,7 @@ func (f *fold) round(ctx context.Context, w *Weights) float64 {
 	change, eta := pt.change, pt.from
 	clear(change)
 	copy(eta, pt.eta)
-	for i, j := range features {
-		if s := f.b[j] - pt.before[i]; s != 0 {
-			d.entries().Axpy(s, j, change)
-		}
-	}
+	f.addChange(features, change)
 	step := 0.0
 	if d.intercept {
 		slope, curve := pt.slant*pt.total, 0.0
@@ -334,6 +331,31 @@ func (f *fold) round(ctx context.Context, w *Weights) float64 {
 	}
 	d.look(pt)
 	return 0
+}
+
+// addChange adds what the coefficients of features have changed by since before the round to predictions, those of
+// dense columns next to each other together.
+func (f *fold) addChange(features []int, eta []float64) {
+	x, order := f.d.entries(), indices.Range(0, len(features))
+	together := x.K == 1 && x.X.Dense()
+	if together {
+		slices.SortFunc(order, func(a, b int) int { return features[a] - features[b] })
+	}
+	var run []float64
+	for k, i := range order {
+		j := features[i]
+		step := f.point.before[i] - f.b[j]
+		if !together {
+			if step != 0 {
+				x.Axpy(-step, j, eta)
+			}
+			continue
+		}
+		if run = append(run, step); step == 0 || k+1 == len(order) || features[order[k+1]] != j+1 {
+			x.X.Less(j+1-len(run), run, eta)
+			run = run[:0]
+		}
+	}
 }
 
 // features are those of the working set.
@@ -430,10 +452,10 @@ func (p *Path) solveCurved(ctx context.Context, tol float64) {
 // roundedFall is the decrease of the objective, beside that without coefficients, that is rounding.
 const roundedFall = 1e-15
 
-// modelShare is the share of its first sweep's largest decrease to which a model is solved, lastShare that of the last
-// model of a small single fit, whose coefficients then have twice the digits that the gap asks for, and stallShare that
-// of the decrease in the round before from which on a round is slow. After two of these a fold has curvatures of its
-// own, or of a joint loss all second derivatives.
+// modelShare is the share of its first sweep's largest decrease to which a model is solved at most, less where the gap is
+// small, lastShare that of the last model of a small single fit, whose coefficients then have twice the digits that the
+// gap asks for, and stallShare that of the decrease in the round before from which on a round is slow. After two of these
+// a fold has curvatures of its own, or of a joint loss all second derivatives.
 const modelShare, lastShare, stallShare = 1e-2, 1e-10, 0.2
 
 // Gap bounds how far the objective of a convex loss that is not negative is from its least, where the loss has some

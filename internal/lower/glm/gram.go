@@ -8,6 +8,7 @@ import (
 
 	"github.com/conetune/conetune/internal/crew"
 	"github.com/conetune/conetune/internal/dense"
+	"github.com/conetune/conetune/internal/indices"
 )
 
 // gram has the products of all features: of all rows, and about their means of each fold.
@@ -83,9 +84,19 @@ func (p *part) share(q int, h []float64) {
 	floats.Scale(1/float64(q), h)
 }
 
-// begin implements products.
+// begin implements products. Where most features are in the working set, all are worked with as they are.
 func (g *gram) begin(f *fold) {
-	l, same := f.localise()
+	features := f.features()
+	whole := 2*len(features) > g.d.p
+	if whole {
+		features = indices.Range(0, g.d.p)
+	}
+	l, same := f.localise(features)
+	if whole {
+		l.h, same = g.h[f.number], true
+	} else if !same {
+		l.alone()
+	}
 	for i, j := range l.features {
 		if !same {
 			from, to := g.h[f.number][j*g.d.p:(j+1)*g.d.p], l.column(i)
@@ -107,6 +118,10 @@ func (g *gram) gradients(_ context.Context, folds []*fold) {
 	crew.Each(len(folds), g.d.threads, func(i int) {
 		f := folds[i]
 		l := f.local
+		if len(l.features) == p {
+			copy(f.gradient, l.r)
+			return
+		}
 		step := make([]float64, q)
 		for i, j := range l.features {
 			for k := range q {

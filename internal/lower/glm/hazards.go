@@ -108,29 +108,38 @@ type Coupled struct {
 }
 
 // whole are the products of the working set with all second derivatives of a joint loss, which are made anew where the
-// curvatures have changed.
-type whole struct{ curve []float64 } // at which they were made
+// curvatures have changed: those of all features where these are few and most in use, as others are the next to join.
+type whole struct {
+	curve []float64 // at which they were made
+	place []int     // of each feature, -1 for none
+	h     []float64
+	order int
+}
 
 // begin implements products.
 func (g *whole) begin(f *fold) {
 	pt, features := f.point, f.features()
-	unknown := func(j int) bool {
-		at := f.local.place[j]
-		return at >= len(f.local.features) || f.local.features[at] != j
-	}
-	var h []float64
 	if g.curve == nil || floats.Distance(g.curve, pt.curve, 1) > renew*floats.Sum(pt.curve) ||
-		slices.ContainsFunc(features, unknown) {
-		h = pt.coupled.Second(context.Background(), f.d.entries(), features, 0, 1)
-		floats.Scale(1/pt.total, h)
-		g.curve = slices.Clone(pt.curve)
-	} else {
-		h = f.local.block(features)
-		mirror(h, len(features))
+		slices.ContainsFunc(features, func(j int) bool { return g.place[j] < 0 }) {
+		list := features
+		if 2*len(list) > f.d.p && f.d.p <= truncatedSize {
+			list = indices.Range(0, f.d.p)
+		}
+		g.h, g.order = pt.coupled.Second(context.Background(), f.d.entries(), list, 0, 1), len(list)
+		floats.Scale(1/pt.total, g.h)
+		g.curve, g.place = slices.Clone(pt.curve), slices.Repeat([]int{-1}, f.d.p)
+		for i, j := range list {
+			g.place[j] = i
+		}
 	}
-	l, _ := f.localise()
-	l.h = h
-	for _, j := range features {
+	l, _ := f.localise(features)
+	at := make([]int, len(features))
+	for i, j := range features {
+		at[i] = g.place[j]
 		l.r = append(l.r, f.gradient[j])
+	}
+	if l.h = g.h; len(at) < g.order || !consecutive(g.place, features) {
+		l.h = pick(g.h, g.order, at)
+		mirror(l.h, len(at))
 	}
 }

@@ -11,7 +11,8 @@ type local struct {
 	q        int
 	features []int
 	place    []int     // of each feature of the table
-	h        []float64 // by columns, of lda entries
+	h        []float64 // by columns, of lda entries: those in room, or of all features
+	room     []float64
 	lda      int
 	r        []float64 // gradient of the loss, less its sign
 	b        []float64 // coefficients at the beginning
@@ -20,10 +21,10 @@ type local struct {
 // column is that of the i-th feature.
 func (l *local) column(i int) []float64 { return l.h[i*l.lda : i*l.lda+len(l.features)] }
 
-// localise makes the products of the working set what work is done with. The gradients are to be filled in, and the
-// products if they are not those of the same features.
-func (f *fold) localise() (l *local, same bool) {
-	q, features := f.d.q, f.features()
+// localise makes the products of some features, the working set among them, what work is done with. The gradients are to
+// be filled in, and the products if they are not those of the same features.
+func (f *fold) localise(features []int) (l *local, same bool) {
+	q := f.d.q
 	if f.local == nil {
 		f.local = &local{q: q, place: make([]int, f.d.p)}
 	}
@@ -31,12 +32,18 @@ func (f *fold) localise() (l *local, same bool) {
 	n := len(features)
 	same = slices.Equal(features, l.features)
 	f.work, l.features, l.r, l.b = l, features, l.r[:0], l.b[:0]
-	l.lda, l.h = n, slices.Grow(l.h[:0], n*n)[:n*n]
+	l.lda = n
 	for i, j := range features {
 		l.place[j] = i
 		l.b = append(l.b, f.b[j*q:(j+1)*q]...)
 	}
 	return l, same
+}
+
+// alone has room for products of the features alone.
+func (l *local) alone() {
+	l.room = slices.Grow(l.room[:0], l.lda*l.lda)[:l.lda*l.lda]
+	l.h = l.room
 }
 
 func (l *local) block(features []int) []float64 {

@@ -48,6 +48,22 @@ func (d *Data) row(to []float64, i int) {
 	}
 }
 
+// gather copies rows of a dense table less center, one after the other.
+func (d *Data) gather(to []float64, rows []int) {
+	if x, ok := d.x.(*design.Matrix); ok {
+		for j := range d.p {
+			_, column := x.Column(j)
+			for l, i := range rows {
+				to[l*d.p+j] = column[i] - d.center[j]
+			}
+		}
+		return
+	}
+	for l, i := range rows {
+		d.row(to[l*d.p:(l+1)*d.p], i)
+	}
+}
+
 // rowFiller is a matrix that makes its rows where they are wanted.
 type rowFiller interface{ FillRow(to []float64, i int) }
 
@@ -80,11 +96,11 @@ func (d *Data) sums(ctx context.Context, rows []int) *sums {
 		if ctx.Err() != nil {
 			return s
 		}
+		d.gather(block, list)
 		for l, i := range list {
 			w := d.weight(i)
 			root := math.Sqrt(w)
 			row := block[l*d.p : (l+1)*d.p]
-			d.row(row, i)
 			if d.weights != nil {
 				floats.Scale(root, row)
 			}

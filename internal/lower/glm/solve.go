@@ -45,15 +45,12 @@ func (d *Data) Path(ctx context.Context) *Path {
 	return p
 }
 
-// From begins at the coefficients b, of classes with the constants after them, with what is known of curvatures from
-// another path, nil for nothing.
-func (p *Path) From(ctx context.Context, b []float64, known *Path) {
+// From begins at the coefficients b, of classes with the constants after them.
+func (p *Path) From(ctx context.Context, b []float64) {
 	d := p.d
-	if known != nil {
-		p.model = known.model
-	}
 	crew.Each(len(p.folds), d.threads, func(t int) {
 		f := p.folds[t]
+		f.last = nil
 		var used []int
 		for u, members := range d.units {
 			if !f.inWork[u] && slices.ContainsFunc(members, func(j int) bool { return nonzero(b[j*d.q : (j+1)*d.q]) }) {

@@ -51,11 +51,15 @@ func TestMultinomialPeer(t *testing.T) {
 				-0.141523054, -0.029116585, -0.552298278, 0.914748196,
 				0, 0.039513756, -0.104082933, 0.079150943, 0, 0}, []float64{-0.065142055, 0.104061693, -0.038919638}},
 		} {
-			s := must.Of(g.solve(context.Background(), c.w1, c.w2, 1e-13, nil))(t)
-			require.Contains(t, []outcome.Stop{outcome.Converged, numerics.Exhausted}, s.Status)
-			require.InDelta(t, c.objective, s.Objective, 1e-10)
-			require.InDeltaSlice(t, c.b, s.B, 1e-6)
-			require.InDeltaSlice(t, c.b0, s.B0, 1e-6)
+			// From nothing, along the path of another solve, and from a point that its path has left.
+			start := must.Of(g.solve(context.Background(), 0.03, 0.01, 1e-4, nil))(t)
+			for _, from := range []*Solution{nil, start, start} {
+				s := must.Of(g.solve(context.Background(), c.w1, c.w2, 1e-13, from))(t)
+				require.Contains(t, []outcome.Stop{outcome.Converged, numerics.Exhausted}, s.Status)
+				require.InDelta(t, c.objective, s.Objective, 1e-10)
+				require.InDeltaSlice(t, c.b, s.B, 1e-6)
+				require.InDeltaSlice(t, c.b0, s.B0, 1e-6)
+			}
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync/atomic"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -21,7 +22,9 @@ type Solution struct {
 	// Objective is the value at B, Gap bounds its distance from the optimum.
 	Objective, Gap float64
 
-	path *glm.Path // that found it
+	// path has found it, and those of the solves that have started from it; it is nil while one of them goes on along it
+	path  *atomic.Pointer[glm.Path]
+	steps int // of it
 }
 
 // x is the point, with constants or without.
@@ -32,9 +35,8 @@ func (s *Solution) x(constants bool) [][]float64 {
 	return [][]float64{s.B}
 }
 
-// defaultTol is the tolerance that 0 stands for. Solves of squares are to mostTol at least, which takes a Newton step
-// more: derivatives want the support.
-const defaultTol, mostTol = 1e-8, 1e-9
+// defaultTol is the tolerance that 0 stands for.
+const defaultTol = 1e-8
 
 // Solve returns a solution at some weights to a gap of tol relative to that at b = 0, 0 for 1e-8, from the start, which
 // may be nil. The error is for input without meaning.
@@ -52,16 +54,19 @@ func (g *Fit) Solve(ctx context.Context, w *glm.Weights, tol float64, start *Sol
 		Status: outcome.Cancelled, B: make([]float64, n), B0: make([]float64, g.k), Objective: g.null, Gap: g.null,
 	}
 	copy(out.B0, g.start[n:])
-	path := g.data.Path(ctx)
-	if start != nil {
-		path.From(ctx, g.toGLM(slices.Concat(start.B, start.B0)), start.path)
+	var path *glm.Path
+	if out.path = new(atomic.Pointer[glm.Path]); start != nil && start.path != nil {
+		out.path = start.path
+		path = out.path.Swap(nil)
+	}
+	if path == nil {
+		path = g.data.Path(ctx)
+	}
+	if start != nil && (path.Steps() == 0 || path.Steps() != start.steps) {
+		path.From(ctx, g.toGLM(slices.Concat(start.B, start.B0)))
 	}
 	tol *= g.scale / g.null // relative to the objective without coefficients
-	least := tol
-	if g.k == 1 { // whose derivatives are asked for
-		least = min(tol, mostTol)
-	}
-	s, err := path.Solve(ctx, w, least)
+	s, err := path.Solve(ctx, w, tol)
 	if ctx.Err() != nil {
 		return out, nil
 	}
@@ -70,8 +75,10 @@ func (g *Fit) Solve(ctx context.Context, w *glm.Weights, tol float64, start *Sol
 	}
 	out.B, out.B0 = g.take(s)
 	out.Objective, out.Gap = s.Objective[0], s.Gap*g.null
-	if !g.quadratic && g.k == 1 { // with curvatures that are of use to others
-		out.path = path
+	if out.steps = path.Steps(); g.quadratic { // without curvatures, which are of use
+		out.path = nil
+	} else {
+		out.path.Store(path)
 	}
 	switch {
 	case s.Gap <= tol:

@@ -452,10 +452,10 @@ func (p *Path) solveCurved(ctx context.Context, tol float64) {
 // roundedFall is the decrease of the objective, beside that without coefficients, that is rounding.
 const roundedFall = 1e-15
 
-// modelShare is the share of its first sweep's largest decrease to which a model is solved at most, less where the gap is
-// small, lastShare that of the last model of a small single fit, whose coefficients then have twice the digits that the
-// gap asks for, and stallShare that of the decrease in the round before from which on a round is slow. After two of these
-// a fold has curvatures of its own, or of a joint loss all second derivatives.
+// modelShare is the share of its first sweep's largest decrease to which a model is solved at most, less where the gap
+// is small, lastShare that of the last model of a small single fit, whose coefficients then have twice the digits that
+// the gap asks for, and stallShare that of the decrease in the round before from which on a round is slow. After two of
+// these a fold has curvatures of its own, or of a joint loss all second derivatives.
 const modelShare, lastShare, stallShare = 1e-2, 1e-10, 0.2
 
 // Gap bounds how far the objective of a convex loss that is not negative is from its least, where the loss has some

@@ -370,8 +370,11 @@ func (r *run) stats() convex.Stats {
 	return s
 }
 
-// finish replaces a refit that is not unique and adds up the statistics.
+// finish takes the best refit of the accelerated iterations, replaces one that is not unique and adds up the statistics.
 func (r *run) finish(ctx context.Context) error {
+	if r.result.Lo != nil && r.accelerated && r.reported != nil && r.score(r.current) < r.score(r.reported) {
+		r.stay()
+	}
 	if r.reported != nil && r.interpolates(r.reported) {
 		if err := r.leastNorm(ctx, r.reported); err != nil {
 			return err

@@ -1,9 +1,9 @@
 package dca
 
 import (
-	"cmp"
 	"context"
 	"math"
+	"math/rand/v2"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
@@ -21,9 +21,10 @@ import (
 //	shut:  minimise sum_i r_i / open_i + |u - u_0|^2
 //
 // so that every point between them has a solution, whatever H0 is, and differences of the two are the scales of h. The
-// point of least F(h) = L(x~(h), h) on the line between them, in logarithms of the distance from shut, is where a
-// compass search begins, along each entry of h and all that are positive, in logarithms of these. It goes as far as F
-// falls, past kinks of F and slopes without bounds at radii near 0, at which iterations stop, and these go on from there.
+// valleys of F(h) = L(x~(h), h) on the line between them, in logarithms of the distance from shut, are where compass
+// searches begin, along each entry of h and all that are positive, in logarithms of these. They go as far as F falls,
+// past kinks of F and slopes without bounds at radii near 0, at which iterations stop, and these go on from the best.
+// One more begins at the best of some random points.
 
 const (
 	// lineStep is the factor from point to point of the line, a quarter of a decade. It ends where a decade has raised v
@@ -33,7 +34,10 @@ const (
 	openEps = 1e-4
 	// compassFirst and compassLast are the first factor and the last of the compass search, whose steps are halved in
 	// logarithms; compassGain is the share of F below which it has not fallen.
-	compassFirst, compassLast, compassGain = 4, 1.02, 1e-4
+	compassFirst, compassLast, compassGain = 2, 1.02, 1e-4
+	// scatterEach are the random points for each entry of h, scatterMost all, and scatterLeast of the largest radius the
+	// least.
+	scatterEach, scatterMost, scatterLeast = 30, 300, 1e-3
 	// compassEach bounds the lower levels of the search, for each entry of h, and compassMost all.
 	compassEach, compassMost = 60, 1000
 	// leastScale times the largest difference of open and shut is the least scale.
@@ -70,6 +74,9 @@ func (p Program) Weights(ctx context.Context, s Settings) (low, high []float64, 
 
 // line are the two ends, and the scale of each entry.
 type line struct{ open, shut, scale []float64 }
+
+// solveAt solves the lower level at h.
+type solveAt func(ctx context.Context, h []float64) (*lowerSolution, error)
 
 // objective is a function of a level and its h.
 type objective func(l *Level, h convex.Expr) convex.Expr
@@ -149,8 +156,7 @@ func (p *Program) newLine(ctx context.Context, s *Settings) (*line, error) {
 }
 
 // solve solves the lower level along the line and returns those that have a solution.
-func (l *line) solve(ctx context.Context, at func(context.Context, []float64) (*lowerSolution, error)) (
-	list []*lowerSolution, err error) {
+func (l *line) solve(ctx context.Context, at solveAt) (list []*lowerSolution, err error) {
 	for share := 1.0; share > lineLast && ctx.Err() == nil; share *= lineStep {
 		h := slices.Clone(l.shut)
 		for j := range h {
@@ -189,20 +195,75 @@ func (r *run) lineStart(ctx context.Context, l *line) error {
 	if err != nil || len(list) == 0 {
 		return err
 	}
-	best := slices.MinFunc(list, func(a, b *lowerSolution) int { return cmp.Compare(r.score(a), r.score(b)) })
-	c := compass{run: r, line: l, at: at, trials: min(compassMost, compassEach*len(l.scale))}
-	if err := c.search(ctx, best); err != nil {
+	var starts []*lowerSolution
+	for i, low := range list {
+		if f := r.score(low); (i == 0 || f < r.score(list[i-1])) && (i+1 == len(list) || f <= r.score(list[i+1])) {
+			starts = append(starts, low) // a valley
+		}
+	}
+	low, err := r.scattered(ctx, list, at)
+	if err != nil {
 		return err
 	}
-	r.centre = iterate{c.best.x, c.best.h}
+	if low != nil {
+		starts = append(starts, low)
+	}
+	for k, low := range starts {
+		c := compass{run: r, line: l, at: at, trials: min(compassMost, compassEach*len(l.scale))}
+		if err := c.search(ctx, low); err != nil {
+			return err
+		}
+		if k == 0 || r.score(c.best) < r.score(r.current) {
+			r.current = c.best
+		}
+	}
+	r.centre = iterate{r.current.x, r.current.h}
 	return nil
+}
+
+// scattered is the best of random points of the box that the line spans, in logarithms of what is positive. Where h are
+// no radii or bounds, their own ranges are its sides, as far as these are finite.
+func (r *run) scattered(ctx context.Context, list []*lowerSolution, at solveAt) (best *lowerSolution, err error) {
+	both := r.program.Radii + r.program.Bounds
+	low, high := slices.Clone(list[0].h), slices.Clone(list[0].h)
+	for j := range low {
+		for _, s := range list {
+			low[j], high[j] = math.Min(low[j], s.h[j]), math.Max(high[j], s.h[j])
+		}
+		lo, hi := r.sub.lo[j], r.sub.hi[j]
+		switch {
+		case j < both:
+			low[j] = math.Max(low[j]/compassFirst, scatterLeast*high[j]) // as shut is the least of their sum only
+		case !math.IsInf(lo, 0) && !math.IsInf(hi, 0):
+			low[j], high[j] = lo, hi
+		}
+	}
+	rng := rand.New(rand.NewPCG(1, 1))
+	for range min(scatterMost, scatterEach*len(low)) {
+		h := make([]float64, len(low))
+		for j := range h {
+			if u := rng.Float64(); low[j] > 0 {
+				h[j] = low[j] * math.Pow(high[j]/low[j], u)
+			} else {
+				h[j] = low[j] + u*(high[j]-low[j])
+			}
+		}
+		s, err := at(ctx, h)
+		if err != nil || ctx.Err() != nil {
+			return best, err
+		}
+		if s.x != nil && (best == nil || r.score(s) < r.score(best)) {
+			best = s
+		}
+	}
+	return best, nil
 }
 
 // compass is the search.
 type compass struct {
 	*run
 	*line
-	at     func(context.Context, []float64) (*lowerSolution, error)
+	at     solveAt
 	best   *lowerSolution
 	least  []float64 // the P_i(x) of radii and bounds there
 	trials int       // left
@@ -251,23 +312,22 @@ func (c *compass) moved(j int, step float64) []float64 {
 	return h
 }
 
-// along goes on along entry j while that leads down.
-func (c *compass) along(ctx context.Context, j int, step float64) (gained bool, err error) {
+// along is the best of the points along entry j as long as each is better than the last, nil where the first is not.
+func (c *compass) along(ctx context.Context, j int, step float64) (best *lowerSolution, err error) {
+	f := c.score(c.best)
 	for ; c.trials > 0 && ctx.Err() == nil; step *= 2 {
 		h := c.moved(j, step)
 		if h == nil {
-			return gained, nil
+			break
 		}
 		c.trials--
 		low, err := c.at(ctx, h)
-		f := c.score(c.best)
 		if err != nil || low.x == nil || !(c.score(low) < f-compassGain*math.Abs(f)) {
-			return gained, err
+			return best, err
 		}
-		gained = true
-		c.take(low)
+		best, f = low, c.score(low)
 	}
-	return gained, nil
+	return best, nil
 }
 
 // search goes from a point to where no step leads down.
@@ -278,11 +338,13 @@ func (c *compass) search(ctx context.Context, from *lowerSolution) error {
 			again = false
 			for j := range len(c.scale) + 1 {
 				for _, way := range []float64{step, -step} {
-					gained, err := c.along(ctx, j, way)
+					low, err := c.along(ctx, j, way)
 					if err != nil {
 						return err
 					}
-					if again = again || gained; gained {
+					if low != nil {
+						c.take(low)
+						again = true
 						break
 					}
 				}

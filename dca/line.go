@@ -44,32 +44,29 @@ const (
 	leastScale = 1e-9
 )
 
-// Weights are the least and the largest positive multipliers of each radius along the line of a program: where its
-// weights lie in penalty form. Both are 0 where there are none.
-func (p Program) Weights(ctx context.Context, s Settings) (low, high []float64, stats convex.Stats, err error) {
+// Weights are the largest multipliers of each radius along the line of a program, near which its largest weights of
+// interest lie in penalty form; 0 where there are none.
+func (p Program) Weights(ctx context.Context, s Settings) (high []float64, stats convex.Stats, err error) {
 	if s, err = p.prepared(s); err != nil {
-		return nil, nil, stats, err
+		return nil, stats, err
 	}
-	low, high = make([]float64, p.Radii), make([]float64, p.Radii)
+	high = make([]float64, p.Radii)
 	l, err := p.newLine(ctx, &s)
 	if l == nil {
-		return low, high, stats, err
+		return high, stats, err
 	}
 	form, err := newLower(&p, &s)
 	if err != nil {
-		return nil, nil, stats, err
+		return nil, stats, err
 	}
 	defer form.close()
 	list, err := l.solve(ctx, form.solve)
 	for _, at := range list {
 		for j, v := range at.lambda(p.Radii) {
-			if v > 0 && (low[j] == 0 || v < low[j]) {
-				low[j] = v
-			}
 			high[j] = math.Max(high[j], v)
 		}
 	}
-	return low, high, form.stats(), err
+	return high, form.stats(), err
 }
 
 // line are the two ends, and the scale of each entry.

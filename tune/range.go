@@ -46,7 +46,7 @@ func (t *task) dataRanges(ctx context.Context) (low, high []float64, err error) 
 		}
 		return low, high, t.farther(ctx, low, high)
 	}
-	least, most, stats, err := p.Weights(ctx, t.settings())
+	most, stats, err := p.Weights(ctx, t.settings())
 	if err != nil {
 		return nil, nil, err
 	}
@@ -59,14 +59,12 @@ func (t *task) dataRanges(ctx context.Context) (low, high []float64, err error) 
 		if high[j] = most[j]; high[j] == 0 {
 			high[j] = top
 		}
-		if low[j] = leastIdle * high[j]; least[j] > 0 {
-			low[j] = math.Min(low[j], least[j])
-		}
+		low[j] = leastIdle * high[j]
 	}
 	return low, high, nil
 }
 
-// leastIdle of the largest weight of a radius is the least at the latest.
+// leastIdle of the largest weight of a radius is the least.
 const leastIdle = 1e-4
 
 // upperRange are the bounds of hyperparameter j, an upper variable.

@@ -30,6 +30,8 @@ package svm
 import (
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -46,8 +48,19 @@ const (
 	paperR0 = 10
 )
 
+// The losses of training.
+const (
+	Hinge        = "hinge"
+	SquaredHinge = "squared-hinge"
+)
+
+// Losses are their names, the default first.
+func Losses() []string { return []string{Hinge, SquaredHinge} }
+
 // Options of the model; the zero value is the model of the paper.
 type Options struct {
+	// Loss is that of training, one of [Losses]; the default is the hinge.
+	Loss string
 	// Standardize works on features in the unit of Scaling over all rows of the cross-validation, and undoes it in the
 	// result.
 	Standardize bool
@@ -72,6 +85,7 @@ type Model struct {
 	weights   [2]float64
 	h0        []float64
 	started   bool // by the options
+	squared   bool // the loss of training is the squared hinge
 }
 
 // New checks the data and the options. It keeps a reference to the data, which
@@ -83,7 +97,10 @@ func New(cv *dataset.CrossValidation, o Options) (*Model, error) {
 	if dataset.WithoutOffset(cv) != dataset.Division(cv) {
 		return nil, fmt.Errorf("svm: rows with an offset, which a machine without a likelihood does not take")
 	}
-	m := &Model{cv: cv, started: o.R0 != 0 || o.WBar0 != 0}
+	if o.Loss != "" && !slices.Contains(Losses(), o.Loss) {
+		return nil, fmt.Errorf("svm: unknown loss %q; known are: %s", o.Loss, strings.Join(Losses(), ", "))
+	}
+	m := &Model{cv: cv, started: o.R0 != 0 || o.WBar0 != 0, squared: o.Loss == SquaredHinge}
 	var err error
 	if m.labels, err = dataset.CheckLabels(cv); err != nil {
 		return nil, fmt.Errorf("svm: %w", err)
@@ -195,12 +212,20 @@ func (m *Model) program(n int, of func(t int, h convex.Expr) convex.Expr) dca.Pr
 			w, c := model.Vector("w", len(m.h0)-1), model.Vector("c", 1)
 			return dca.Level{
 				X:     []*convex.Variable{w, c},
-				Train: convex.Scale(share, train.hinge(w, c)), Validation: convex.Scale(share, val.hinge(w, c)),
+				Train: convex.Scale(share, m.loss(train, w, c)), Validation: convex.Scale(share, val.hinge(w, c)),
 				Constraints: bounds(w, of(t, h)),
 			}
 		})
 	}
 	return p
+}
+
+// loss is that of training.
+func (m *Model) loss(d *design, w, c *convex.Variable) convex.Expr {
+	if m.squared {
+		return d.squaredHinge(w, c)
+	}
+	return d.hinge(w, c)
 }
 
 // bounds are 1/2 |w|^2 - r and |w_j| - wbar_j.

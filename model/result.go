@@ -7,6 +7,7 @@ import (
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/regression"
+	"github.com/conetune/conetune/problems/svm"
 	"github.com/conetune/conetune/table/input"
 	"github.com/conetune/conetune/tune"
 
@@ -55,6 +56,9 @@ func lossOf(name string, m problems.Model, rows *input.Rows, o Options) *Loss {
 	if m, ok := m.(*regression.Model); ok {
 		o := m.Options()
 		l.Threshold, l.Level, l.Ties = o.Threshold, o.Level, o.Ties
+	}
+	if m, ok := m.(*svm.Model); ok {
+		l.Squared = m.Loss() == svm.SquaredHinge
 	}
 	if spec.Labels {
 		_, l.ClassWeights, _ = o.Weighed(rows)

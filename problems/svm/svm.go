@@ -220,7 +220,15 @@ func (m *Model) program(n int, of func(t int, h convex.Expr) convex.Expr) dca.Pr
 	return p
 }
 
-// loss is that of training.
+// Loss is the name of that of training.
+func (m *Model) Loss() string {
+	if m.squared {
+		return SquaredHinge
+	}
+	return Hinge
+}
+
+// loss is the same as an expression.
 func (m *Model) loss(d *design, w, c *convex.Variable) convex.Expr {
 	if m.squared {
 		return d.squaredHinge(w, c)

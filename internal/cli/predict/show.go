@@ -143,17 +143,21 @@ func describeModel(m *model.Model) string {
 }
 
 func describeLoss(l *model.Loss) string {
+	kind := l.Kind
+	if l.Squared {
+		kind = "squared " + kind
+	}
 	switch {
 	case l.Ties != "":
-		return l.Kind + ", " + l.Ties + " ties"
+		return kind + ", " + l.Ties + " ties"
 	case l.Threshold != 0:
-		return l.Kind + ", linear beyond residuals of " + words.Number(l.Threshold)
+		return kind + ", linear beyond residuals of " + words.Number(l.Threshold)
 	case l.Level != 0:
-		return l.Kind + ", level " + words.Number(l.Level)
+		return kind + ", level " + words.Number(l.Level)
 	case l.ClassWeights != nil:
-		return l.Kind + ", labels weighed by " + words.Numbers(l.ClassWeights)
+		return kind + ", labels weighed by " + words.Numbers(l.ClassWeights)
 	}
-	return l.Kind
+	return kind
 }
 
 // describeChoice lists the hyperparameters, the largest first where there are many.

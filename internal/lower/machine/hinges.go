@@ -118,9 +118,8 @@ func (f *hinges) band() float64 {
 // sides where their margins are.
 func (f *hinges) choose(share int) bool {
 	n := f.rows.n
-	f.radius, f.moved = quantile(f.margins, f.kinks()+min(share*(f.rows.p+1), n/2)), 0
-	if f.squared() {
-		f.radius = math.Inf(1)
+	if f.radius, f.moved = math.Inf(1), 0; !f.squared() {
+		f.radius = quantile(f.margins, f.kinks()+min(share*(f.rows.p+1), n/2))
 	}
 	f.work = f.work[:0]
 	for i, s := range f.margins {

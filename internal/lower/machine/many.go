@@ -115,10 +115,11 @@ func (g *Problem) begin(a *augmented, start *Solution) bool {
 	}
 	p := g.rows.p
 	a.box.cut(a.z[:p], start.W)
-	a.z[p], a.shares = start.many.c, start.many.shares()
-	if !g.squared {
-		copy(a.prox, a.shares)
+	if a.z[p] = start.many.c; g.squared {
+		return !a.end.Look() && a.measure()
 	}
+	a.shares = start.many.shares()
+	copy(a.prox, a.shares)
 	return !a.end.Look() && a.measure() && a.sum()
 }
 

@@ -24,9 +24,9 @@ const (
 // Loss is what is lost at the value f of a row, with the target y, or -1 and 1 for the first and the second label.
 type Loss struct {
 	// Kind is Huber, with d the Threshold: (f-y)^2/2 within d of the target and d(|f-y| - d/2) beyond; Pinball, with q
-	// the Level: max{0, f-y} - q(f-y); Logistic: log(1 + exp(-yf)); Hinge: max{0, 1-yf}, or its square; Multinomial: the logarithm of
-	// the sum of the exponentials of the values of all classes, less that of the row's; or Cox: no loss of single rows,
-	// but the partial-likelihood deviance of all for each event.
+	// the Level: max{0, f-y} - q(f-y); Logistic: log(1 + exp(-yf)); Hinge: max{0, 1-yf}, or its square; Multinomial: the
+	// logarithm of the sum of the exponentials of the values of all classes, less that of the row's; or Cox: no loss of
+	// single rows, but the partial-likelihood deviance of all for each event.
 	Kind string `json:"kind"`
 	// Threshold is in the unit of the target.
 	Threshold float64 `json:"threshold,omitempty"`
@@ -59,7 +59,7 @@ func (m *Model) lossAt(f, y float64) float64 {
 	}
 	short := max(0, 1-y*f)
 	if l.Squared {
-		return short * short
+		short *= short
 	}
 	return short
 }

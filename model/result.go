@@ -57,9 +57,7 @@ func lossOf(name string, m problems.Model, rows *input.Rows, o Options) *Loss {
 		o := m.Options()
 		l.Threshold, l.Level, l.Ties = o.Threshold, o.Level, o.Ties
 	}
-	if m, ok := m.(*svm.Model); ok {
-		l.Squared = m.Loss() == svm.SquaredHinge
-	}
+	l.Squared = l.Kind == Hinge && o.Loss == svm.SquaredHinge
 	if spec.Labels {
 		_, l.ClassWeights, _ = o.Weighed(rows)
 	}

@@ -88,21 +88,15 @@ func (r *rows) design(index []int, classes [2]float64) *design {
 	return d
 }
 
-// short are the u_i (1 - y_i (a_i.w - c)).
-func (d *design) short(w, c *convex.Variable) convex.Expr {
-	return convex.Add(convex.Sub(d.u, convex.Mul(d.x, w)), convex.Mul(d.y, c))
-}
-
-// hinge is the loss as an expression.
-func (d *design) hinge(w, c *convex.Variable) convex.Expr {
-	return convex.Sum(convex.Pos(d.short(w, c)))
-}
-
-// squaredHinge is the sum of the u_i max(0, 1 - y_i (a_i.w - c))^2.
-func (d *design) squaredHinge(w, c *convex.Variable) convex.Expr {
+// hinge is the loss as an expression, squared the sum of u_i max(0, 1 - y_i (a_i.w - c))^2.
+func (d *design) hinge(w, c *convex.Variable, squared bool) convex.Expr {
+	short := convex.Pos(convex.Add(convex.Sub(d.u, convex.Mul(d.x, w)), convex.Mul(d.y, c)))
+	if !squared {
+		return convex.Sum(short)
+	}
 	root := make([]float64, len(d.u))
 	for i, u := range d.u {
 		root[i] = 1 / math.Sqrt(u)
 	}
-	return convex.SumSquares(convex.Pos(convex.Mul(mat.NewDiagDense(len(root), root), d.short(w, c))))
+	return convex.SumSquares(convex.Mul(mat.NewDiagDense(len(root), root), short))
 }

@@ -99,7 +99,7 @@ func (m *Model) train(ctx context.Context, s problems.Solver, t training) (w []f
 	}
 	model := convex.NewModel()
 	vars := [2]*convex.Variable{model.Vector("w", len(m.h0)-1), model.Vector("c", 1)}
-	t.model(model, m.loss(m.rows.design(all, m.weights), vars[0], vars[1]), vars[0])
+	t.model(model, m.rows.design(all, m.weights).hinge(vars[0], vars[1], m.squared), vars[0])
 	prog, err := model.Compile()
 	if err != nil {
 		return nil, 0, err

@@ -17,6 +17,9 @@
 // rows and over the folds, as in the authors' program. The lower level falls apart into one block for each fold; its
 // value is the mean over the folds.
 //
+// The loss of the lower level may be the squared hinge in the place of the hinge, max(0, 1 - y_i (w.a_i - c))^2, as in
+// LinearSVC of scikit-learn; the validation error stays what it is.
+//
 // r is the radius, whose multiplier is lambda (nonnegative); wbar are hyperparameters themselves. As r bounds each
 // fold's norm and lambda belongs to their mean, min mean hinge + lambda/2 |w|^2 of a single fold has its
 // own share T lambda_t of it.
@@ -211,29 +214,14 @@ func (m *Model) program(n int, of func(t int, h convex.Expr) convex.Expr) dca.Pr
 		p.Blocks = append(p.Blocks, func(model *convex.Model, h convex.Expr) dca.Level {
 			w, c := model.Vector("w", len(m.h0)-1), model.Vector("c", 1)
 			return dca.Level{
-				X:     []*convex.Variable{w, c},
-				Train: convex.Scale(share, m.loss(train, w, c)), Validation: convex.Scale(share, val.hinge(w, c)),
+				X:           []*convex.Variable{w, c},
+				Train:       convex.Scale(share, train.hinge(w, c, m.squared)),
+				Validation:  convex.Scale(share, val.hinge(w, c, false)),
 				Constraints: bounds(w, of(t, h)),
 			}
 		})
 	}
 	return p
-}
-
-// Loss is the name of that of training.
-func (m *Model) Loss() string {
-	if m.squared {
-		return SquaredHinge
-	}
-	return Hinge
-}
-
-// loss is the same as an expression.
-func (m *Model) loss(d *design, w, c *convex.Variable) convex.Expr {
-	if m.squared {
-		return d.squaredHinge(w, c)
-	}
-	return d.hinge(w, c)
 }
 
 // bounds are 1/2 |w|^2 - r and |w_j| - wbar_j.

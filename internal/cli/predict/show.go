@@ -149,11 +149,11 @@ func describeLoss(l *model.Loss) string {
 	}
 	switch {
 	case l.Ties != "":
-		return kind + ", " + l.Ties + " ties"
+		return l.Kind + ", " + l.Ties + " ties"
 	case l.Threshold != 0:
-		return kind + ", linear beyond residuals of " + words.Number(l.Threshold)
+		return l.Kind + ", linear beyond residuals of " + words.Number(l.Threshold)
 	case l.Level != 0:
-		return kind + ", level " + words.Number(l.Level)
+		return l.Kind + ", level " + words.Number(l.Level)
 	case l.ClassWeights != nil:
 		return kind + ", labels weighed by " + words.Numbers(l.ClassWeights)
 	}

@@ -193,17 +193,6 @@ func (f *hinges) losses() {
 // squared says whether the losses are squares of hinges.
 func (f *hinges) squared() bool { return f.top > 1 }
 
-// squaredWidth is their width.
-const squaredWidth = 0.5
-
-// lossOf is the loss of a margin above 0.
-func lossOf(s float64, squared bool) float64 {
-	if squared {
-		return s * s
-	}
-	return s
-}
-
 // compare says whether the band is the same at the margins now, and what the regularisation of the first loss and m
 // times the second is there.
 func (f *hinges) compare(m, width float64) (same bool, far float64) {

@@ -80,17 +80,6 @@ func New(x *design.Matrix, y, weights []float64) (*Problem, error) {
 	return g, nil
 }
 
-// Squared is the machine of the same rows with the squared hinge, max(0, 1 - y_i (x_i'w - c))^2, in the place of the
-// hinge. It has no [Subproblem].
-func (g *Problem) Squared() *Problem {
-	out := *g
-	if !g.squared {
-		out.squared, out.many, out.parts = true, true, nil
-		out.scale = g.scale * (2 - g.scale) // of the shares q and 1 - q of the labels 4 q (1 - q), for 2 q
-	}
-	return &out
-}
-
 // Dims returns the number of rows that differ and p of features.
 func (g *Problem) Dims() (n, p int) { return g.rows.n, g.rows.p }
 

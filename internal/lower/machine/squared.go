@@ -9,6 +9,28 @@ import (
 	"github.com/conetune/conetune/internal/stop"
 )
 
+// Squared is the machine of the same rows with the squared hinge, max(0, 1 - y_i (x_i'w - c))^2, in the place of the
+// hinge. It has no [Subproblem].
+func (g *Problem) Squared() *Problem {
+	out := *g
+	if !g.squared {
+		out.squared, out.many, out.parts = true, true, nil
+		out.scale = g.scale * (2 - g.scale) // of the shares q and 1 - q of the labels 4 q (1 - q), for 2 q
+	}
+	return &out
+}
+
+// squaredWidth is the width of the squared hinge in the method of multipliers, see [hinges].
+const squaredWidth = 0.5
+
+// lossOf is the loss of a margin above 0.
+func lossOf(s float64, squared bool) float64 {
+	if squared {
+		return s * s
+	}
+	return s
+}
+
 // Derivatives of a machine with the squared hinge. With H the matrix of a Newton step at the solution, of the rows of
 // positive margin, the free coordinates F, the features inside the box and c, and sign_j and bound_j as in Derivative,
 //

@@ -85,7 +85,7 @@ func newAugmented(g *Problem, b box, tol float64) *augmented {
 	a.inner.most = g.mostWork
 	a.d = a.inner.d
 	if g.squared {
-		a.top, a.width = math.Inf(1), squaredWidth
+		a.top, a.width, a.curve.few = math.Inf(1), squaredWidth, g.fewRows()
 	}
 	return a
 }

@@ -36,10 +36,14 @@ func lossOf(s float64, squared bool) float64 {
 //
 //	H_F dz_F = -w_F dlambda - H_FB dw_B,   dw_j = sign_j dbound_j in B.
 
+// fewRows says whether systems are solved by rows.
+func (g *Problem) fewRows() bool { return 2*g.rows.n < g.rows.p }
+
 // curvatureAt is H at a solution, with F in increasing order.
 func (g *Problem) curvatureAt(m *Solution) (h *curvature, free []int) {
 	p := g.rows.p
-	h = &curvature{rows: g.rows, end: new(stop.Stop), curve: append(slices.Repeat([]float64{m.lambda}, p), 0)}
+	h = &curvature{rows: g.rows, end: new(stop.Stop), curve: append(slices.Repeat([]float64{m.lambda}, p), 0),
+		few: g.fewRows()}
 	for i, u := range g.rows.u {
 		if 1-g.rows.product(i, m.W)+g.rows.y[i]*m.C > 0 {
 			h.band, h.weight = append(h.band, i), append(h.weight, u/squaredWidth)

@@ -370,7 +370,7 @@ func (r *run) stats() convex.Stats {
 	return s
 }
 
-// finish takes the best refit of the accelerated iterations, replaces one that is not unique and adds up the statistics.
+// finish takes the best refit of accelerated iterations, replaces one that is not unique and adds up the statistics.
 func (r *run) finish(ctx context.Context) error {
 	if r.result.Lo != nil && r.accelerated && r.reported != nil && r.score(r.current) < r.score(r.reported) {
 		r.stay()

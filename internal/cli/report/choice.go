@@ -235,7 +235,7 @@ func ladderTable(r *tune.Result) *webpage.Table {
 }
 
 // sameAs is the model in the words of scikit-learn and glmnet, svm with the squared hinge; n is the number of rows that
-// it is trained on, or the sum of their weights w. In the place of an offset o, which scikit-learn lacks, it has targets
+// it is trained on, or the sum of their weights w. In place of an offset o, which scikit-learn lacks, it has targets
 // less the offset where that is the same.
 func sameAs(model string, lambda, l1, n float64, weights, offset bool) []sameModel {
 	digits := func(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }

@@ -9,7 +9,7 @@ import (
 	"github.com/conetune/conetune/internal/dense"
 )
 
-// byRows is solve where the rows are few for the features, by a system of their order. With A the rows in the band and W
+// byRows is solve where the rows are few for the features, by a system of their order. With A the rows in the band, W
 // their weights, D the diagonal part of the features, r the right side, all in the free coordinates, and
 // s = W (A w - y c),
 //

@@ -133,15 +133,16 @@ func (r *run) start() bool {
 		return true
 	}
 	r.zero()
-	if r.Warm == nil {
+	warm := r.Warm
+	r.Warm = nil
+	if warm == nil || r.tower != nil { // the variables of a tower are in no point
 		return false
 	}
-	p := *r.Warm
-	r.Warm = nil
+	p := *warm
 	if p.S == nil && p.X != nil {
 		p.S = r.User.Slack(p.X)
 	}
-	p = r.tower.Extend(r.Scale.Scale(p))
+	p = r.Scale.Scale(p)
 	if p.X != nil {
 		copy(r.point.X, p.X)
 	}

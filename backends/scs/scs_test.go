@@ -103,10 +103,9 @@ func cancelling() *backends.Problem {
 	return &backends.Problem{P: matrices.Identity(n, 1), Q: q, A: a, B: b, Cones: []backends.Cone{backends.Zero(n)}}
 }
 
-// TestStartWithoutSlacks has a start without s do what b - Ax does, where rows become towers and columns are rescaled.
+// TestStartWithoutSlacks has a start without s do what b - Ax does, where columns are rescaled.
 func TestStartWithoutSlacks(t *testing.T) {
-	w := []float64{0.2, 0.5, 0.3}
-	cones := []backends.Cone{backends.GeneralizedPower(w, 2), backends.DualGeneralizedPower(w, 1), backends.Nonnegative(1)}
+	cones := []backends.Cone{backends.Power(0.2), backends.DualPower(0.3), backends.Power(0.5), backends.Nonnegative(1)}
 	p := &backends.Problem{Q: []float64{1, -2e-4, 1e5, 3, -4e-4, 1e5, 2, -1e-4, 3e5, -1}, Cones: cones}
 	n := len(p.Q)
 	size := func(j int) float64 { return []float64{1, 1e-4, 1e5}[j%3] }

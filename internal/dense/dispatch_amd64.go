@@ -73,14 +73,6 @@ func trsmStrip(nr, m, k int, a []float64, lda int, b []float64, ldb int, c []flo
 	}
 }
 
-// ldlSmall factors a block as ldlUnblocked does; 1 <= n <= ldlColumns, dInv not empty.
-func ldlSmall(n int, a []float64, lda int, d, dInv []float64, sign []int8, eps, delta float64) int {
-	if level == levelAVX512 && n > 4 { // below, loading the registers costs more than it saves
-		return ldlSmallAVX512(n, &a[0], lda, &d[0], &dInv[0], &sign[0], eps, delta)
-	}
-	return ldlUnblocked(n, a, lda, d, dInv, sign, eps, delta)
-}
-
 // gemvN computes y -= A x; m, n >= 1.
 func gemvN(m, n int, a []float64, lda int, x, y []float64) {
 	switch level {
@@ -102,17 +94,5 @@ func gemvT(m, n int, a []float64, lda int, x, y []float64) {
 		gemvTAVX2(m, n, &a[0], lda, &x[0], &y[0])
 	default:
 		gemvTGo(m, n, a, lda, x, y)
-	}
-}
-
-// scale computes y = a x; len(y) = len(x), y may be x.
-func scale(a float64, x, y []float64) {
-	switch {
-	case level == levelGo || len(x) == 0:
-		scaleGo(a, x, y)
-	case level == levelAVX512:
-		scaleAVX512(len(x), a, &x[0], &y[0])
-	default:
-		scaleAVX2(len(x), a, &x[0], &y[0])
 	}
 }

@@ -13,10 +13,5 @@ func trsmStrip(nr, m, k int, a []float64, lda int, b []float64, ldb int, c []flo
 	trsmStripGo(nr, m, k, a, lda, b, ldb, c, ldc, dInv)
 }
 
-func ldlSmall(n int, a []float64, lda int, d, dInv []float64, sign []int8, eps, delta float64) int {
-	return ldlUnblocked(n, a, lda, d, dInv, sign, eps, delta)
-}
-
 func gemvN(m, n int, a []float64, lda int, x, y []float64) { gemvNGo(m, n, a, lda, x, y) }
 func gemvT(m, n int, a []float64, lda int, x, y []float64) { gemvTGo(m, n, a, lda, x, y) }
-func scale(a float64, x, y []float64)                      { scaleGo(a, x, y) }

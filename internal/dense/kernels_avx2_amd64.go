@@ -25,8 +25,3 @@ func gemvNAVX2(m int, n int, a *float64, lda int, x *float64, y *float64)
 //
 //go:noescape
 func gemvTAVX2(m int, n int, a *float64, lda int, x *float64, y *float64)
-
-// scaleAVX2 computes y = a x for n entries; y may be x.
-//
-//go:noescape
-func scaleAVX2(n int, a float64, x *float64, y *float64)

@@ -25,13 +25,3 @@ func gemvNAVX512(m int, n int, a *float64, lda int, x *float64, y *float64)
 //
 //go:noescape
 func gemvTAVX512(m int, n int, a *float64, lda int, x *float64, y *float64)
-
-// scaleAVX512 computes y = a x for n entries; y may be x.
-//
-//go:noescape
-func scaleAVX512(n int, a float64, x *float64, y *float64)
-
-// ldlSmallAVX512 is ldlUnblocked with dInv not empty, 1 <= n <= 8.
-//
-//go:noescape
-func ldlSmallAVX512(n int, a *float64, lda int, d *float64, dInv *float64, sign *int8, eps float64, delta float64) int

@@ -35,7 +35,7 @@ func (in Within) LDL(n int, a []float64, lda int, d []float64, sign []int8, eps,
 	}
 	if n <= ldlColumns {
 		var dInv [ldlColumns]float64
-		return ldlSmall(n, a, lda, d, dInv[:], sign, eps, delta)
+		return ldlUnblocked(n, a, lda, d, dInv[:], sign, eps, delta)
 	}
 	w := getWorkspace()
 	dInv := w.inverses()
@@ -72,7 +72,7 @@ func ldlBlock(n int, a []float64, lda int, d, dInv []float64, sign []int8, eps, 
 		if j > 0 {
 			syrkStrips(nil, nb, j, a[j:], lda, w[j:], n, diagonal, lda)
 		}
-		replaced += ldlSmall(nb, diagonal, lda, d[j:], dInv[j:], sign[j:], eps, delta)
+		replaced += ldlUnblocked(nb, diagonal, lda, d[j:], dInv[j:], sign[j:], eps, delta)
 		i := j + nb
 		for c := j; c < i && i < n; c += nr {
 			trsmStrip(min(nr, i-c), n-i, c, w[i:], n, a[c:], lda, a[i+c*lda:], lda, dInv[c:])

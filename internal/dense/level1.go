@@ -31,15 +31,10 @@ func ScaleColumns(m, k int, a []float64, lda int, d []float64, b []float64, ldb 
 	checkMatrix("B", m, k, b, ldb)
 	checkVector("d", k, d)
 	for j, dj := range d[:k] {
-		scale(dj, a[j*lda:j*lda+m], b[j*ldb:j*ldb+m])
-	}
-}
-
-// scaleGo is y = a x; len(y) = len(x).
-func scaleGo(a float64, x, y []float64) {
-	y = y[:len(x)]
-	for i, v := range x {
-		y[i] = a * v
+		to := b[j*ldb : j*ldb+m]
+		for i, v := range a[j*lda : j*lda+m] {
+			to[i] = dj * v
+		}
 	}
 }
 

@@ -98,7 +98,7 @@ func trsmStripGo(nr, m, k int, a []float64, lda int, b []float64, ldb int, c []f
 				from := c[i+(j+q)*ldc:][:rows]
 				copy(a[i+(k+j+q)*lda:][:rows], from)
 				if len(dInv) > 0 {
-					scaleGo(dInv[j+q], from, from)
+					Scale(from, dInv[j+q])
 				}
 			}
 		}

@@ -2,21 +2,20 @@ package planted
 
 import (
 	"math"
+	"reflect"
 	"slices"
 
 	"github.com/conetune/conetune/backends"
 )
 
 // shrink returns a smaller and simpler case for which fails still holds, and of which
-// all that is said to be known still holds, too. It drops cones, rows and columns,
-// undoes scalings, and makes numbers 0, 1 or short, until nothing helps or budget calls
-// of fails are used up. The case itself must fail.
+// all that is said to be known still holds, too. It drops cones, rows and columns, and
+// makes numbers 0, 1 or short, until nothing helps or budget calls of fails are used up. The case itself must fail.
 func shrink(c *Case, budget int, fails func(*Case) bool) *Case {
 	s := &shrinker{best: c.clone(), left: budget, fails: fails}
 	for s.moved = true; s.moved && s.left > 0; {
 		s.moved = false
 		s.parts()
-		s.scales()
 		s.numbers()
 	}
 	return s.best
@@ -42,10 +41,7 @@ func (s *shrinker) try(change func(c *Case)) bool {
 			c.P[i][j] = c.P[j][i]
 		}
 	}
-	if n == 0 || c.complete() != nil {
-		return false
-	}
-	if same(c, s.best) {
+	if n == 0 || c.complete() != nil || reflect.DeepEqual(c, s.best) {
 		return false
 	}
 	s.left--
@@ -149,46 +145,6 @@ func (c *Case) dropColumn(j int) {
 	c.perColumn(dropped)
 }
 
-// scales makes rows and columns, the objective and the right-hand side of size 1.
-func (s *shrinker) scales() {
-	unit := func(v float64) float64 {
-		if v == 0 || math.IsInf(v, 0) {
-			return 1
-		}
-		return math.Ldexp(1, -int(math.Floor(math.Log2(v))))
-	}
-	scaled := func(f func(c *Case, by *Scaling)) {
-		s.try(func(c *Case) {
-			n, m := c.Dims()
-			by := Scaling{ones(m), ones(n), 1, 1}
-			f(c, &by)
-			c.Scale(by)
-		})
-	}
-	n, m := s.best.Dims()
-	for i := range m {
-		scaled(func(c *Case, by *Scaling) { by.Rows[i] = unit(maxAbs(c.A[i])) })
-	}
-	for j := range n {
-		scaled(func(c *Case, by *Scaling) { by.Columns[j] = unit(maxAbs(column(c.A, j))) })
-	}
-	scaled(func(c *Case, by *Scaling) { by.Objective = unit(maxAbs(c.Q)) })
-	scaled(func(c *Case, by *Scaling) { by.RightSide = unit(maxAbs(c.B)) })
-}
-
-// same says whether two cases are the same to the last number.
-func same(a, b *Case) bool {
-	for k, v := range a.vectors() {
-		if !slices.Equal(*v, *b.vectors()[k]) {
-			return false
-		}
-	}
-	return len(a.Cones) == len(b.Cones) && a.Stored == b.Stored && (a.P == nil) == (b.P == nil) &&
-		sameRows(a.A, b.A) && sameRows(a.P, b.P) && slices.Equal(a.Q, b.Q) && slices.Equal(a.B, b.B)
-}
-
-func sameRows(a, b [][]float64) bool { return slices.EqualFunc(a, b, slices.Equal[[]float64]) }
-
 // numbers makes entries simpler: of P and A, of the planted points, and of q and b
 // where they follow from none.
 func (s *shrinker) numbers() {
@@ -223,8 +179,6 @@ func (s *shrinker) numbers() {
 var simplifications = []func(float64) float64{
 	func(float64) float64 { return 0 },
 	func(v float64) float64 { return math.Copysign(1, v) },
-	func(v float64) float64 { return math.Round(v) },
-	func(v float64) float64 { return math.Copysign(math.Pow(10, math.Round(math.Log10(math.Abs(v)))), v) },
 	func(v float64) float64 { return shorten(v, 1) },
 	func(v float64) float64 { return shorten(v, 2) },
 }

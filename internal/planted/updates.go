@@ -367,3 +367,5 @@ func (s *sequence) between(solver backends.Solver) {
 		s.steps = append(s.steps, "cancelled solve")
 	}
 }
+
+func sameRows(a, b [][]float64) bool { return slices.EqualFunc(a, b, slices.Equal[[]float64]) }

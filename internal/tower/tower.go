@@ -19,7 +19,6 @@
 package tower
 
 import (
-	"math"
 	"slices"
 
 	"github.com/james-bowman/sparse"
@@ -32,7 +31,6 @@ type Tower struct {
 	columns, height int   // of the problem
 	rows            []row // of its rewriting
 	cones           []backends.Cone
-	chains          []chain
 	auxiliary       int
 }
 
@@ -43,33 +41,25 @@ type row struct {
 	auxiliary int
 }
 
-// chain is one cone of the problem.
-type chain struct {
-	exponents []float64 // a_1, .., a_(k-1)
-	norm      int       // the row of t where z has several entries, -1 otherwise
-	first     int       // the row of x_1: the power cones follow each other, (x_i, u_i, u_(i-1))
-}
-
 // New returns the tower for n variables and those of the generalized power cones that are to be rewritten, nil without
 // any.
 func New(n int, cones []backends.Cone, rewrite func(backends.Cone) bool) *Tower {
+	general := func(c backends.Cone) bool {
+		return (c.Kind == backends.GeneralizedPowerCone || c.Kind == backends.DualGeneralizedPowerCone) && rewrite(c)
+	}
+	if !slices.ContainsFunc(cones, general) {
+		return nil
+	}
 	t := &Tower{columns: n}
 	for _, c := range cones {
-		if general(c.Kind) && rewrite(c) {
+		if general(c) {
 			t.add(c)
 		} else {
 			t.plain(c.Dim)
 			t.cones = append(t.cones, c)
 		}
 	}
-	if len(t.chains) == 0 {
-		return nil
-	}
 	return t
-}
-
-func general(k backends.ConeKind) bool {
-	return k == backends.GeneralizedPowerCone || k == backends.DualGeneralizedPowerCone
 }
 
 // plain takes the next rows of the problem over.
@@ -95,7 +85,6 @@ func (t *Tower) add(c backends.Cone) {
 		}
 	}
 	t.height += k
-	out := chain{norm: -1}
 	above := row{of: t.height, factor: 1, auxiliary: -1}
 	switch z := c.Dim - k; {
 	case k == 1:
@@ -104,11 +93,10 @@ func (t *Tower) add(c backends.Cone) {
 	case z == 1:
 		t.height++
 	default:
-		above, out.norm = t.newVariable(), len(t.rows)
+		above = t.newVariable()
 		t.cones, t.rows = append(t.cones, backends.SecondOrder(1+z)), append(t.rows, above)
 		t.plain(z)
 	}
-	out.first = len(t.rows)
 	rest := slices.Clone(c.Weights)
 	for i := k - 2; i >= 0; i-- {
 		rest[i] += rest[i+1]
@@ -120,9 +108,8 @@ func (t *Tower) add(c backends.Cone) {
 			below = t.newVariable()
 		}
 		t.cones, t.rows = append(t.cones, backends.Power(a)), append(t.rows, x[i], below, above)
-		out.exponents, above = append(out.exponents, a), below
+		above = below
 	}
-	t.chains = append(t.chains, out)
 }
 
 // Problem returns the rewriting of the problem. P and q may share memory with it.
@@ -217,53 +204,4 @@ func (t *Tower) Recover(p backends.Point) backends.Point {
 	out.S = read(p.S, func(v, factor float64) float64 { return v / factor })
 	out.Z = read(p.Z, func(v, factor float64) float64 { return v * factor })
 	return out
-}
-
-// Extend returns a point of the rewriting for one of the problem, the inverse of Recover: in its cones if that is, with
-// s'z as it is. Parts may be nil; the variables of the tower are those of s, 0 without it.
-func (t *Tower) Extend(p backends.Point) backends.Point {
-	if t == nil {
-		return p
-	}
-	var out backends.Point
-	if p.S != nil {
-		out.S = t.Rows(p.S)
-		t.climb(out.S, 1, func(v, _ float64) float64 { return v })
-	}
-	if p.X != nil {
-		out.X = t.Objective(p.X)
-		for k, r := range t.rows {
-			if r.auxiliary >= 0 && out.S != nil {
-				out.X[t.columns+r.auxiliary] = out.S[k]
-			}
-		}
-	}
-	if p.Z != nil {
-		out.Z = make([]float64, len(t.rows))
-		for k, r := range t.rows {
-			if r.auxiliary < 0 {
-				out.Z[k] = p.Z[r.of] / r.factor
-			}
-		}
-		t.climb(out.Z, -1, func(v, exponent float64) float64 { return v / exponent })
-	}
-	return out
-}
-
-// climb fills the rows of the variables, from the bottom of each tower up, with the largest means and the least norm. A
-// variable has sign times its value in the cone above.
-func (t *Tower) climb(v []float64, sign float64, base func(v, exponent float64) float64) {
-	for _, c := range t.chains {
-		for i := len(c.exponents) - 1; i > 0; i-- {
-			at, a := c.first+3*i, c.exponents[i]
-			mean := math.Pow(max(0, base(v[at], a)), a) * math.Pow(max(0, base(v[at+1], 1-a)), 1-a)
-			v[at+2], v[at-2] = sign*mean, mean
-		}
-		if c.norm >= 0 {
-			for _, z := range v[c.norm+1 : c.first] {
-				v[c.norm] = math.Hypot(v[c.norm], z)
-			}
-			v[c.first+2] = sign * v[c.norm]
-		}
-	}
 }

@@ -183,22 +183,3 @@ func rowsLoop(s isa, label string, m, rows, t Register, pointers []Register, bod
 	body(1, s.mask(edge))
 	Label(label + "_done")
 }
-
-// scale writes y = a x.
-func scale(s isa) {
-	TEXT("scale"+s.suffix, attr.NOSPLIT, "func(n int, a float64, x, y *float64)")
-	Doc(fmt.Sprintf("scale%s computes y = a x for n entries; y may be x.", s.suffix))
-	Pragma("noescape")
-	n, x, y := arg("n"), arg("x"), arg("y")
-	Load(Param("a"), X0)
-	VBROADCASTSD(X0, s.v[0])
-	rowsLoop(s, "scale", n, GP64(), GP64(), []Register{x, y}, func(v int, mk mask) {
-		for i := range v {
-			s.load(Mem{Base: x, Disp: i * s.bytes()}, mk, s.v[1+i])
-			VMULPD(s.v[0], s.v[1+i], s.v[1+i])
-			s.store(s.v[1+i], mk, Mem{Base: y, Disp: i * s.bytes()})
-		}
-	})
-	VZEROUPPER()
-	RET()
-}

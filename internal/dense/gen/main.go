@@ -27,9 +27,5 @@ func main() {
 	strip(s, trsm)
 	gemvN(s)
 	gemvT(s)
-	scale(s)
-	if s.k != nil {
-		ldlSmall(s)
-	}
 	Generate()
 }

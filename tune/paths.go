@@ -41,8 +41,9 @@ const (
 	farRows, alwaysFeatures = 3, 300
 	// pathTiny is the share of the first error below which a path goes on by decades.
 	pathTiny = 1e-4
-	// pathGap is the relative gap of the fits of a search, before the best weights are solved for to the end.
-	pathGap = 1e-4
+	// pathGap is the relative gap of the fits of a search, before the best weights are solved for to the end, and
+	// piecewiseGap that of losses that are linear in pieces, whose solutions move the more with it.
+	pathGap, piecewiseGap = 1e-4, 1e-5
 )
 
 // pathShares are the shares of the first of two weights in their sum. Neither is left out, as both are refined.
@@ -94,6 +95,9 @@ func (t *task) lines(ctx context.Context) (*paths, error) {
 	}
 	if fit != nil {
 		top = math.Max(top, fit.LambdaMax())
+		if fit.Traits().Piecewise {
+			out.gap = piecewiseGap
+		}
 	}
 	if top == 0 {
 		_, high, err := t.dataRanges(ctx)
@@ -166,6 +170,7 @@ func (t *task) searchPaths(ctx context.Context, p *paths) (*Result, error) {
 
 // exactly is the best trial of paths solved to the end, where rounding lets it.
 func (e *evaluator) exactly(ctx context.Context, p *paths, best trial) (trial, error) {
+	e.far = nil
 	if e.gap = 0; p.gap == 0 {
 		return best, nil
 	}
@@ -186,6 +191,9 @@ func (c *compass) down(e *evaluator, p *paths) error {
 	e.gap, e.alone = p.gap, p.ends && e.task.together != nil // what all folds together cannot solve is no point to choose
 	c.low = p.low
 	c.fallen = func(to float64) { e.gap = p.gap * to } // or an error would be made of it
+	e.far = func(tr *trial, gap float64) bool {        // gaps are shares of the error without coefficients
+		return len(c.tried) > 0 && tr.value() > c.best.value()+gap*math.Abs(c.tried[0].value)
+	}
 	rises := false
 	for k, l := range p.lines {
 		last := k > 0 && k == len(p.lines)-1

@@ -44,6 +44,8 @@ const (
 	// pathGap is the relative gap of the fits of a search, before the best weights are solved for to the end, and
 	// piecewiseGap that of losses that are linear in pieces, whose solutions move the more with it.
 	pathGap, piecewiseGap = 1e-4, 1e-5
+	// farGaps times its gap is how far the error of a trial may be from that of its solution, where gaps are large.
+	farGaps = 2
 )
 
 // pathShares are the shares of the first of two weights in their sum. Neither is left out, as both are refined.
@@ -191,8 +193,10 @@ func (c *compass) down(e *evaluator, p *paths) error {
 	e.gap, e.alone = p.gap, p.ends && e.task.together != nil // what all folds together cannot solve is no point to choose
 	c.low = p.low
 	c.fallen = func(to float64) { e.gap = p.gap * to } // or an error would be made of it
-	e.far = func(tr *trial, gap float64) bool {        // gaps are shares of the error without coefficients
-		return len(c.tried) > 0 && tr.value() > c.best.value()+gap*math.Abs(c.tried[0].value)
+	// Gaps are shares of the error without coefficients, and the path of a share may be above the best by pathGain.
+	e.far = func(tr *trial, gap float64) bool {
+		return len(c.tried) > 0 && tr.value() > c.best.value()+farGaps*gap*math.Abs(c.tried[0].value)+
+			pathGain*math.Max(math.Abs(c.best.value()), c.scale)
 	}
 	rises := false
 	for k, l := range p.lines {

@@ -122,8 +122,8 @@ func (e *evaluator) at(ctx context.Context, values []float64) (trial, error) {
 // nextGap the factor from solve to solve.
 const firstGap, nextGap = 1e4, 0.2
 
-// with is that with hyperparameters. Of a loss that is linear in pieces a trial is solved as far as its error may be the
-// least.
+// with is that with hyperparameters. Of a loss that is linear in pieces a trial is solved as far as its error may be
+// the least.
 func (e *evaluator) with(ctx context.Context, lambda, upper []float64) (trial, error) {
 	gap := 0.0
 	if e.far != nil && e.fit != nil && e.fit.Traits().Piecewise {

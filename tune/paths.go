@@ -28,9 +28,9 @@ const (
 	pathStep = 0.5623413251903491
 	// pathLeast is the share of the weight with which nothing is selected at which a path ends at the latest.
 	pathLeast = 1e-8
-	// A path ends where the error does not fall by the share pathGain from point to point, and is above the least by
-	// pathErrors standard errors of the differences of the folds, or has been above it at pathIdle points, or where a
-	// decade has lowered the least by less than that share.
+	// A path ends where the error does not fall by the share pathGain from point to point, and has risen by pathErrors
+	// standard errors of the folds' differences to the least, or has been above it at pathIdle points, or where a decade
+	// has lowered the least by less than that share. Where it has so risen from share to share, no more are looked at.
 	pathIdle, pathGain, pathErrors = 3, 1e-3, 2.5
 	// lastFirst is by how much the last path of two weights begins above the others, and lastStep its factor from point to
 	// point.
@@ -193,10 +193,8 @@ func (c *compass) down(e *evaluator, p *paths) error {
 	e.gap, e.alone = p.gap, p.ends && e.task.together != nil // what all folds together cannot solve is no point to choose
 	c.low = p.low
 	c.fallen = func(to float64) { e.gap = p.gap * to } // or an error would be made of it
-	// Gaps are shares of the error without coefficients, and the path of a share may be above the best by pathGain.
-	e.far = func(tr *trial, gap float64) bool {
-		return len(c.tried) > 0 && tr.value() > c.best.value()+farGaps*gap*math.Abs(c.tried[0].value)+
-			pathGain*math.Max(math.Abs(c.best.value()), c.scale)
+	e.far = func(tr *trial, gap float64) bool {        // gaps are shares of the error without coefficients
+		return len(c.tried) > 0 && tr.value() > c.best.value()+farGaps*gap*math.Abs(c.tried[0].value)
 	}
 	rises := false
 	for k, l := range p.lines {
@@ -223,9 +221,7 @@ func (c *compass) down(e *evaluator, p *paths) error {
 		if err != nil {
 			return err
 		}
-		// with the share
-		rises = k > 0 && before.X != nil &&
-			(least == nil || least.value() > before.value()+pathGain*math.Max(math.Abs(before.value()), c.scale))
+		rises = k > 0 && before.X != nil && (least == nil || least.risen(&before)) // with the share
 	}
 	if c.best.X == nil && e.alone && c.ctx.Err() == nil {
 		e.alone = false

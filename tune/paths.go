@@ -28,10 +28,11 @@ const (
 	pathStep = 0.5623413251903491
 	// pathLeast is the share of the weight with which nothing is selected at which a path ends at the latest.
 	pathLeast = 1e-8
-	// A path ends where the error does not fall by the share pathGain from point to point, and has risen by pathErrors
-	// standard errors of the folds' differences to the least, or has been above it at pathIdle points, or where a decade
-	// has lowered the least by less than that share. Where it has so risen from share to share, no more are looked at.
-	pathIdle, pathGain, pathErrors = 3, 1e-3, 2.5
+	// A path ends where the error does not fall by the share pathGain from point to point, and is above the least by
+	// pathErrors standard errors of the differences of the folds, or has been above it at pathIdle points, or where a
+	// decade has lowered the least by less than that share. Shares end where the least is above that of those before by
+	// shareErrors of them, as on a ladder.
+	pathIdle, pathGain, pathErrors, shareErrors = 3, 1e-3, 2.5, 1
 	// lastFirst is by how much the last path of two weights begins above the others, and lastStep its factor from point to
 	// point.
 	lastFirst, lastStep = 100, 0.1
@@ -193,7 +194,8 @@ func (c *compass) down(e *evaluator, p *paths) error {
 	e.gap, e.alone = p.gap, p.ends && e.task.together != nil // what all folds together cannot solve is no point to choose
 	c.low = p.low
 	c.fallen = func(to float64) { e.gap = p.gap * to } // or an error would be made of it
-	e.far = func(tr *trial, gap float64) bool {        // gaps are shares of the error without coefficients
+	// Gaps are shares of the error without coefficients.
+	e.far = func(tr *trial, gap float64) bool {
 		return len(c.tried) > 0 && tr.value() > c.best.value()+farGaps*gap*math.Abs(c.tried[0].value)
 	}
 	rises := false
@@ -221,7 +223,7 @@ func (c *compass) down(e *evaluator, p *paths) error {
 		if err != nil {
 			return err
 		}
-		rises = k > 0 && before.X != nil && (least == nil || least.risen(&before)) // with the share
+		rises = k > 0 && before.X != nil && (least == nil || least.risen(&before, shareErrors)) // with the share
 	}
 	if c.best.X == nil && e.alone && c.ctx.Err() == nil {
 		e.alone = false
@@ -301,7 +303,7 @@ func (c *compass) descend(points [][]float64, p *paths) error {
 		c.fallen(math.Min(c.best.value()/least[0], 1))
 		n := len(least) - 1
 		flat := n >= 2*decade && least[n] > least[n-decade]*(1-pathGain)
-		switch risen := idle >= pathIdle || tr.risen(best); {
+		switch risen := idle >= pathIdle || tr.risen(best, pathErrors); {
 		case falls:
 		case risen && p.far:
 			k = max(k, len(points)-1-2*decade)
@@ -429,8 +431,8 @@ func curved(xs, values []float64, i int) float64 {
 	return 2 * ((values[i+1]-values[i])/right - (values[i]-values[i-1])/left) / (right + left)
 }
 
-// risen says whether the error is above that of a better trial by more than the folds' differences leave to chance.
-func (tr *trial) risen(best *trial) bool {
+// risen says whether the error is above that of a better trial by so many standard errors of the folds' differences.
+func (tr *trial) risen(best *trial, errors float64) bool {
 	n := len(tr.folds)
 	if n < 2 || len(best.folds) != n {
 		return false // they are not known
@@ -438,7 +440,7 @@ func (tr *trial) risen(best *trial) bool {
 	above := make([]float64, n)
 	floats.SubTo(above, tr.folds, best.folds)
 	mean, deviation := stat.MeanStdDev(above, nil)
-	return mean > pathErrors*stat.StdErr(deviation, float64(n))
+	return mean > errors*stat.StdErr(deviation, float64(n))
 }
 
 // recorded is an evaluation that tells where the run is, of so many points, and keeps the trial. Weights so small that

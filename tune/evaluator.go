@@ -120,7 +120,7 @@ func (e *evaluator) at(ctx context.Context, values []float64) (trial, error) {
 
 // firstGap times the gap of a search is that of the first solve of a trial that may be far from the best one, and
 // nextGap the factor from solve to solve.
-const firstGap, nextGap = 1e4, 0.2
+const firstGap, nextGap = 1e3, 0.2
 
 // with is that with hyperparameters. Of a loss that is linear in pieces a trial is solved as far as its error may be
 // the least.

@@ -42,9 +42,8 @@ const (
 	farRows, alwaysFeatures = 3, 300
 	// pathTiny is the share of the first error below which a path goes on by decades.
 	pathTiny = 1e-4
-	// pathGap is the relative gap of the fits of a search, before the best weights are solved for to the end, and
-	// piecewiseGap that of losses that are linear in pieces, whose solutions move the more with it.
-	pathGap, piecewiseGap = 1e-4, 1e-5
+	// pathGap is the relative gap of the fits of a search, before the best weights are solved for to the end.
+	pathGap = 1e-4
 	// farGaps times its gap is how far the error of a trial may be from that of its solution, where gaps are large.
 	farGaps = 2
 )
@@ -98,9 +97,6 @@ func (t *task) lines(ctx context.Context) (*paths, error) {
 	}
 	if fit != nil {
 		top = math.Max(top, fit.LambdaMax())
-		if fit.Traits().Piecewise {
-			out.gap = piecewiseGap
-		}
 	}
 	if top == 0 {
 		_, high, err := t.dataRanges(ctx)

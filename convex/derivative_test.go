@@ -22,7 +22,6 @@ import (
 func differentiated(t *testing.T, rng *rand.Rand, m *convex.Model, params []*convex.Parameter,
 	vars ...*convex.Variable) bool {
 	t.Helper()
-	s := solver(t, m, convex.SolverOptions{Options: backends.Options{Eps: 1e-12, MaxIterations: 60}})
 	base, direction, gradient := convex.Change{}, convex.Change{}, convex.Point{}
 	f := convex.Const(0)
 	for _, p := range params {
@@ -36,6 +35,7 @@ func differentiated(t *testing.T, rng *rand.Rand, m *convex.Model, params []*con
 		for p, v := range base {
 			require.NoError(t, p.Set(floats.AddScaledTo(make([]float64, len(v)), v, step, direction[p])))
 		}
+		s := solver(t, m, convex.SolverOptions{Options: backends.Options{Eps: 1e-12, MaxIterations: 60}})
 		r := must.Of(s.Solve(context.Background()))(t)
 		return r
 	}

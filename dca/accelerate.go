@@ -131,7 +131,9 @@ func (r *run) relax(low *lowerSolution) *lowerSolution {
 			out.h[j] = math.Max(out.h[j], slackness*(row+low.h[j])) // P_i = row + h_j
 		}
 	}
-	r.sub.clip(out.h)
+	if r.sub.clip(out.h); !r.program.keeps(out.h) {
+		return low
+	}
 	return &out
 }
 
@@ -156,7 +158,9 @@ func (r *run) search(ctx context.Context, next *lowerSolution, f float64, it *It
 		for j := range r.program.Radii + r.program.Bounds {
 			h[j] = math.Max(h[j], math.Min(next.h[j], shrink*from[j]))
 		}
-		r.sub.clip(h)
+		if err := r.sub.move(ctx, h); err != nil {
+			return nil, 0, err
+		}
 		if slices.Equal(h, best.h) {
 			break
 		}

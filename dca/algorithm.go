@@ -88,10 +88,16 @@ func (r *run) start(ctx context.Context) (going bool, err error) {
 	r.result.H = r.centre.h
 	r.centre.x = r.low.zeros()
 	lo, hi := p.bounds()
-	if s.PathStart && ctx.Err() == nil {
-		if err := r.pathStart(ctx); err != nil {
-			return false, err
-		}
+	var from *line
+	switch {
+	case !s.PathStart || ctx.Err() != nil:
+	case len(p.Path) > 0 && p.Radii == len(p.H0):
+		err = r.pathStart(ctx)
+	default:
+		from, err = p.newLine(ctx, s)
+	}
+	if err != nil {
+		return false, err
 	}
 	if ctx.Err() != nil { // before the second program is compiled for nothing
 		r.fail(ctx, conic{}, "", false)
@@ -104,6 +110,9 @@ func (r *run) start(ctx context.Context) (going bool, err error) {
 			top = 1
 		}
 		for j := range p.Radii {
+			if from != nil {
+				top = from.scale[j]
+			}
 			lo[j] = math.Max(lo[j], math.Min(hi[j], radiusFloor*top))
 			r.centre.h[j] = math.Max(r.centre.h[j], lo[j])
 		}
@@ -116,26 +125,19 @@ func (r *run) start(ctx context.Context) (going bool, err error) {
 			return false, err
 		}
 	}
-	r.result.X, r.result.H, r.result.Alpha = r.centre.x, r.centre.h, r.alpha
-	r.current, err = r.lower(ctx, r.centre.h)
-	if err != nil {
+	if r.settings.accelerates() {
+		r.bind()
+	}
+	if err := r.first(ctx, from); err != nil {
 		return false, err
 	}
+	r.result.X, r.result.H, r.result.Alpha = r.centre.x, r.centre.h, r.alpha
 	if r.current.x == nil {
 		r.fail(ctx, r.current.conic, "lower level at the start", true)
 		if ctx.Err() != nil {
 			r.takeStart()
 		}
 		return false, nil
-	}
-	if r.settings.accelerates() {
-		// Without such rows nothing is made slack, which is all that they are for.
-		if r.low.joint != nil {
-			r.bounded = r.low.joint.bounded()
-		} else {
-			rows, _ := p.boundRows(p.Radii + p.Bounds)
-			r.bounded = slices.Concat(rows...)
-		}
 	}
 	if r.accelerated = r.settings.accelerates() && !r.settings.PlainFirst; r.accelerated {
 		r.centre.x = r.current.x
@@ -148,6 +150,37 @@ func (r *run) start(ctx context.Context) (going bool, err error) {
 	r.result.X, r.result.H = r.centre.x, r.centre.h
 	r.settle(r.sub.train(r.centre), r.sub.validation(r.centre), r.current)
 	return true, nil
+}
+
+// bind finds the hyperparameter of each row. Without such rows nothing is made slack, which is all that they are for.
+func (r *run) bind() {
+	if r.low.joint != nil {
+		r.bounded = r.low.joint.bounded()
+		return
+	}
+	rows, _ := r.program.boundRows(r.program.Radii + r.program.Bounds)
+	r.bounded = slices.Concat(rows...)
+}
+
+// first solves the lower level at the start: that of a line, and also of one where another has no feasible point.
+func (r *run) first(ctx context.Context, from *line) (err error) {
+	if from != nil {
+		r.result.Lo, r.result.Hi = r.sub.lo, r.sub.hi
+		err = r.lineStart(ctx, from)
+	}
+	if err == nil {
+		err = r.sub.move(ctx, r.centre.h)
+	}
+	if err == nil {
+		r.current, err = r.lower(ctx, r.centre.h)
+	}
+	if err != nil || from != nil || r.current.conic.status != backends.PrimalInfeasible {
+		return err
+	}
+	if from, err = r.program.newLine(ctx, &r.settings); from == nil {
+		return err
+	}
+	return r.first(ctx, from)
 }
 
 // iterate does iteration k, counted from 1.
@@ -337,8 +370,11 @@ func (r *run) stats() convex.Stats {
 	return s
 }
 
-// finish replaces a refit that is not unique and adds up the statistics.
+// finish takes the best refit of accelerated iterations, replaces one that is not unique and adds up the statistics.
 func (r *run) finish(ctx context.Context) error {
+	if r.result.Lo != nil && r.accelerated && r.reported != nil && r.score(r.current) < r.score(r.reported) {
+		r.stay()
+	}
 	if r.reported != nil && r.interpolates(r.reported) {
 		if err := r.leastNorm(ctx, r.reported); err != nil {
 			return err

@@ -229,6 +229,7 @@ func TestInfeasibleBlock(t *testing.T) {
 		m.Ge("", l.X[0], 8)
 		return l
 	}
+	p.Hi = []float64{7}
 	res := must.Of(Solve(context.Background(), p, Settings{Backend: backend}))(t)
 	require.Equal(t, LowerInfeasible, res.Status)
 	require.Contains(t, res.Message, "no feasible point")

@@ -222,6 +222,9 @@ type Solution struct {
 	Residual, Gap float64
 	// X are the values of the lower-level variables, nil where the solve was of no use. So are numbers then, or NaN.
 	X [][]float64
+	// Kept, where the penalty form has a solution that does not keep [Program.Joint], is the nearest h that does, of whose
+	// constrained form X is a solution with the multipliers Lambda; else nil.
+	Kept []float64
 	// Value is the objective at X.
 	Value float64
 	// Lambda are the multipliers of the radii, or the weights of the penalty form.
@@ -239,6 +242,8 @@ type Solution struct {
 // prepared are valid settings for a valid program, with their defaults.
 func (p *Program) prepared(s Settings) (Settings, error) {
 	s = s.withDefaults()
+	s.PathStart = s.PathStart || p.H0 == nil
+	*p = p.Started()
 	if err := p.validate(); err != nil {
 		return s, err
 	}

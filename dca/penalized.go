@@ -48,6 +48,7 @@ const defaultFitTol = 1e-9
 
 // NewPenalized prepares the penalty form. Of the settings, those of the conic solver count.
 func NewPenalized(p Program, s Settings) (*Penalized, error) {
+	p = p.Started()
 	if err := p.validate(); err != nil {
 		return nil, err
 	}
@@ -196,7 +197,8 @@ func (b *block) set(weights, upper []float64) error {
 }
 
 // Solve solves the penalty form at the weights, positive and one for each radius, and the
-// upper variables, of which nil leaves the last. It starts from the solve before.
+// upper variables, of which nil leaves the last. It starts from the solve before. Where the P_i(x) and u do not keep
+// [Program.Joint], the solution is that of the constrained form at the nearest h that does.
 func (q *Penalized) Solve(ctx context.Context, weights, upper []float64) (*Solution, error) {
 	return q.solve(ctx, weights, upper, q.score)
 }
@@ -243,6 +245,9 @@ func (q *Penalized) solve(ctx context.Context, weights, upper []float64, score f
 		s.X = append(s.X, values(results[i], b.level.X)...)
 	}
 	if err := score(s); err != nil {
+		return nil, err
+	}
+	if err := q.keep(ctx, s); err != nil {
 		return nil, err
 	}
 	if !s.finite() {
@@ -299,6 +304,50 @@ func (q *Penalized) Gradient(ctx context.Context, weights, upper []float64) ([]f
 		}
 	}
 	return out, nil
+}
+
+// keep replaces a solution that does not keep [Program.Joint], see the field Kept.
+func (q *Penalized) keep(ctx context.Context, s *Solution) error {
+	p := q.form.program
+	if p.Joint == nil {
+		return nil
+	}
+	if err := q.score(s); err != nil {
+		return err
+	}
+	h := slices.Clone(s.Radii)
+	if u := q.form.blocks[0].h; u != nil {
+		h = append(h, u.Values()...)
+	}
+	if p.keeps(h) {
+		return nil
+	}
+	settings := Settings{Backend: q.form.options.Backend, Solver: q.form.options.Options, Workers: q.form.workers,
+		NoWorkingSets: !q.form.options.WorkingSets}
+	lo, hi := p.bounds()
+	if err := p.nearest(ctx, &settings, h, lo, hi); err != nil {
+		return err
+	}
+	kept := *p
+	kept.H0 = h
+	low, err := LowerLevel(ctx, kept, settings)
+	if err != nil {
+		return err
+	}
+	q.form.work.Add(low.Stats)
+	s.Status, s.Residual, s.X, s.Lambda, s.Kept = low.Status, low.Residual, low.X, low.Lambda, h
+	if low.X == nil {
+		s.refuse()
+		return nil
+	}
+	for _, b := range q.form.blocks {
+		if b.h != nil {
+			if err := b.h.Set(h[p.Radii:]); err != nil {
+				return err
+			}
+		}
+	}
+	return q.score(s)
 }
 
 // unscored is a solution without its values.

@@ -3,6 +3,7 @@ package dca
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/lower"
@@ -12,12 +13,19 @@ import (
 type Program struct {
 	// Name appears in errors.
 	Name string
-	// H0 is the start of the hyperparameters h = (r, u).
+	// H0 is the start of the hyperparameters h = (r, u), in the units of the P_i and of what u stands for. Nil is a start
+	// by the program itself, see [Settings.PathStart]; h then has an entry for each radius and bound, or as many as Lo or
+	// Hi have.
 	H0 []float64
 	// Lo and Hi bound h entry by entry; infinite entries are allowed. Nil means
 	// 0 for a radius and -Inf for other entries of Lo, +Inf for Hi. A radius is also kept above a
-	// millionth of the largest radius at the start: at 0 multipliers need not be bounded.
+	// millionth of the largest radius at the start, or of its own scale where the program finds the start: at 0
+	// multipliers need not be bounded.
 	Lo, Hi []float64
+	// Joint, optional, are convex functions of h alone that are at most 0 wherever a method looks, such as the sum of the
+	// radii less a budget: h is moved to the nearest point, relative to its entries, where they are. It does not go with
+	// Fit, nor with methods along a hypergradient.
+	Joint func(h convex.Expr) []convex.Expr
 	// Radii is the number of first entries of h that are radii r: v does not grow in
 	// them, and the multipliers of their constraints are the lambda of the result.
 	Radii int
@@ -110,6 +118,23 @@ type Level struct {
 	Residuals []convex.Expr
 }
 
+// Started is the program with numbers for H0, which where there are none are 1, or the nearest within Lo and Hi.
+func (p Program) Started() Program {
+	if p.H0 == nil {
+		p.H0 = slices.Repeat([]float64{1}, max(p.Radii+p.Bounds, len(p.Lo), len(p.Hi)))
+		for j, h := range p.H0 {
+			if j < len(p.Lo) {
+				h = math.Max(h, p.Lo[j])
+			}
+			if j < len(p.Hi) {
+				h = math.Min(h, p.Hi[j])
+			}
+			p.H0[j] = h
+		}
+	}
+	return p
+}
+
 // bounds returns the bounds of h with the defaults filled in.
 func (p *Program) bounds() (lo, hi []float64) {
 	n := len(p.H0)
@@ -134,7 +159,9 @@ func (p *Program) validate() error {
 	n := len(p.H0)
 	switch {
 	case n == 0:
-		return p.errorf("H0 is empty: there is nothing to select")
+		return p.errorf("there are no hyperparameters: Radii is 0, and H0, Lo and Hi are empty")
+	case p.Joint != nil && p.Fit != nil:
+		return p.errorf("Joint is for conic programs, and does not go with Fit")
 	case p.Build == nil && len(p.Blocks) == 0:
 		return p.errorf("Build is nil")
 	case p.Build != nil && p.Blocks != nil:

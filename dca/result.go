@@ -44,6 +44,9 @@ type Result struct {
 	// is the refit.
 	X [][]float64
 	H []float64
+	// Lo and Hi are the ends of the ranges in which H was chosen where the program itself had to find the start, without
+	// [Program.Path]; else nil. A radius at its end is one whose P_i is held at 0.
+	Lo, Hi []float64
 	// Lambda are the multipliers of the radii at H, the hyperparameters of the penalised form.
 	Lambda []float64
 	// Refit is the lower-level solution at H, nil if the run ended before there was one.

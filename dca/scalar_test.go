@@ -174,6 +174,8 @@ func TestEarlyEnds(t *testing.T) {
 	require.Nil(t, res.Refit)
 }
 
+// A start at which the lower level has no feasible point is mended where the program has another: x >= 7 needs a radius
+// of 7, where x = 7 is the nearest to the 1 of the validation.
 func TestLowerLevelInfeasible(t *testing.T) {
 	p := scalar(3, 1, 2)
 	build := p.Build
@@ -183,6 +185,10 @@ func TestLowerLevelInfeasible(t *testing.T) {
 		return l
 	}
 	res := must.Of(dca.Solve(context.Background(), p, dca.Settings{Backend: native(t)}))(t)
+	require.Equal(t, outcome.Converged, res.Status)
+	require.InDelta(t, 7, res.Refit[0][0], 1e-6)
+	p.Hi = []float64{5}
+	res = must.Of(dca.Solve(context.Background(), p, dca.Settings{Backend: native(t)}))(t)
 	require.Equal(t, dca.LowerInfeasible, res.Status)
 	require.Contains(t, res.Message, "start")
 }
@@ -190,7 +196,7 @@ func TestLowerLevelInfeasible(t *testing.T) {
 func TestBadPrograms(t *testing.T) {
 	good := scalar(3, 1, 2)
 	for want, change := range map[string]func(*dca.Program, *dca.Settings){
-		"H0 is empty":        func(p *dca.Program, _ *dca.Settings) { p.H0 = nil },
+		"no hyperparameters": func(p *dca.Program, _ *dca.Settings) { p.H0, p.Radii = nil, 0 },
 		"Build is nil":       func(p *dca.Program, _ *dca.Settings) { p.Build = nil },
 		"Radii is 2":         func(p *dca.Program, _ *dca.Settings) { p.Radii = 2 },
 		"outside its bounds": func(p *dca.Program, _ *dca.Settings) { p.H0 = []float64{-1} },
@@ -200,7 +206,6 @@ func TestBadPrograms(t *testing.T) {
 		"Tol is -1":          func(_ *dca.Program, s *dca.Settings) { s.Tol = -1 },
 		"Rho is NaN":         func(_ *dca.Program, s *dca.Settings) { s.Rho = math.NaN() },
 		"Backend is nil":     func(_ *dca.Program, s *dca.Settings) { s.Backend = nil },
-		"needs Program.Path": func(p *dca.Program, s *dca.Settings) { p.Path, s.PathStart = nil, true },
 		"no lower-level var": func(p *dca.Program, _ *dca.Settings) {
 			p.Build = func(*convex.Model, convex.Expr) dca.Level { return dca.Level{} }
 		},

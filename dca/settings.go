@@ -51,7 +51,8 @@ type Settings struct {
 	// L(x~(h), h) near the start in which a search along large steps may end. It needs GapTol.
 	PlainFirst bool
 	// PathStart takes the start from the data: among the weights of [Program.Path] the penalised solution with the least
-	// validation value, and its P_i(x) as radii.
+	// validation value, and its P_i(x) as radii; without a path, what line and compass of line.go lead to. That is also
+	// the start of a program without H0, or with one at which the lower level has no feasible point.
 	PathStart bool
 	// HoldZeros keeps radii that are zero there. The multipliers of P_i(x) <= 0 are all numbers from a least one on, each
 	// of which gives a subgradient of v. The least one, the slope of v for a growing radius, is taken by default: with it
@@ -135,9 +136,6 @@ func (s *Settings) validate(p *Program) error {
 	}
 	if s.Backend == nil {
 		return fmt.Errorf("dca: Settings.Backend is nil; get one from backends.Open")
-	}
-	if s.PathStart && len(p.Path) == 0 {
-		return p.errorf("Settings.PathStart needs Program.Path, which is empty")
 	}
 	return s.Solver.Validate()
 }

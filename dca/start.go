@@ -16,11 +16,6 @@ const startFloor = 1e-3
 //
 // It leaves the centre alone where every point of the path is zero.
 func (r *run) pathStart(ctx context.Context) error {
-	if radii := len(r.program.H0); r.program.Radii != radii {
-		return r.program.errorf(
-			"PathStart needs hyperparameters that are all radii; there are %d radii and %d hyperparameters", r.program.Radii,
-			radii)
-	}
 	penalized, err := NewPenalized(*r.program, r.settings)
 	if err != nil {
 		return err
@@ -91,8 +86,6 @@ func (p *Program) StartAt(radii, upper []float64) []float64 {
 		}
 	}
 	lo, hi := p.bounds()
-	for j := range h {
-		h[j] = math.Max(lo[j], math.Min(hi[j], h[j]))
-	}
+	clip(h, lo, hi)
 	return h
 }

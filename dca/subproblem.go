@@ -88,7 +88,7 @@ func (b *subproblem) compileAs(split bool) (*convex.Program, error) {
 	for _, v := range b.level.X {
 		xk := m.Parameter(v.Name()+"_k", v.Len())
 		b.xk = append(b.xk, xk)
-		prox = convex.Add(prox, convex.SumSquares(convex.Sub(v, xk)))
+		prox = convex.Add(prox, convex.SumSquares(convex.Sub(convex.Reshape(v, v.Len(), 1), xk)))
 	}
 	objective := convex.Add(b.level.Validation, convex.Scale(s.Rho/2, prox))
 
@@ -107,8 +107,7 @@ func (b *subproblem) compileAs(split bool) (*convex.Program, error) {
 
 	}
 	m.Ge("", t, 0)
-	b.bound(m, b.lo, 1)
-	b.bound(m, b.hi, -1)
+	p.within(m, b.h, b.lo, b.hi)
 
 	prog, err := m.Compile()
 	if err != nil {
@@ -126,21 +125,30 @@ func (b *subproblem) open() error {
 	return nil
 }
 
-// bound imposes the finite ones of the bounds on h, lower ones with a sign of 1.
-func (b *subproblem) bound(m *convex.Model, bounds []float64, sign float64) {
-	var idx []int
-	var finite []float64
-	for j, v := range bounds {
-		if !math.IsInf(v, 0) {
-			idx, finite = append(idx, j), append(finite, sign*v)
+// within imposes bounds on h, as far as they are finite, and what Joint has.
+func (p *Program) within(m *convex.Model, h convex.Expr, lo, hi []float64) {
+	impose := func(bounds []float64, sign float64) {
+		var idx []int
+		var finite []float64
+		for j, v := range bounds {
+			if !math.IsInf(v, 0) {
+				idx, finite = append(idx, j), append(finite, sign*v)
+			}
+		}
+		switch {
+		case len(idx) == 0:
+		case len(idx) == len(bounds):
+			m.Ge("bounds", convex.Scale(sign, h), finite)
+		default:
+			m.Ge("bounds", convex.Scale(sign, convex.Pick(h, idx)), finite)
 		}
 	}
-	switch {
-	case len(idx) == 0:
-	case len(idx) == len(bounds):
-		m.Ge("bounds", convex.Scale(sign, b.h), finite)
-	default:
-		m.Ge("bounds", convex.Scale(sign, convex.Pick(b.h, idx)), finite)
+	impose(lo, 1)
+	impose(hi, -1)
+	if p.Joint != nil {
+		for _, c := range p.Joint(h) {
+			m.Le("joint", c, 0)
+		}
 	}
 }
 
@@ -277,13 +285,11 @@ func (b *subproblem) solveConic(ctx context.Context) (*convex.Result, iterate, e
 }
 
 // clip moves h into its bounds.
-func (b *subproblem) clip(h []float64) {
-	for j := range h {
-		h[j] = math.Max(b.lo[j], math.Min(b.hi[j], h[j]))
-		if h[j] == 0 {
-			h[j] = 0 // not -0
-		}
-	}
+func (b *subproblem) clip(h []float64) { clip(h, b.lo, b.hi) }
+
+// move moves h to where it keeps its bounds and Joint.
+func (b *subproblem) move(ctx context.Context, h []float64) error {
+	return b.program.nearest(ctx, b.settings, h, b.lo, b.hi)
 }
 
 // at is a point of the subproblem's model.

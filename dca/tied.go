@@ -25,6 +25,7 @@ func (p Program) Block(t int) Program {
 // of them in each block. The s_k start at the least r_i times the least positive factor of the row, and weights of the
 // path are the largest over the least factor, of the first block; bounds and the fit are left out.
 func (p Program) Tied(factors [][][]float64) (Program, error) {
+	p = p.Started()
 	if err := p.validate(); err != nil {
 		return p, err
 	}
@@ -32,6 +33,8 @@ func (p Program) Tied(factors [][][]float64) (Program, error) {
 	switch {
 	case p.Radii < len(p.H0):
 		return p, p.errorf("Tied is for radii alone, but of %d hyperparameters %d are some", len(p.H0), p.Radii)
+	case p.Joint != nil:
+		return p, p.errorf("Tied is for programs without Joint")
 	case len(factors) != len(builders):
 		return p, p.errorf("factors of %d blocks, expected %d", len(factors), len(builders))
 	}

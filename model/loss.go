@@ -24,14 +24,16 @@ const (
 // Loss is what is lost at the value f of a row, with the target y, or -1 and 1 for the first and the second label.
 type Loss struct {
 	// Kind is Huber, with d the Threshold: (f-y)^2/2 within d of the target and d(|f-y| - d/2) beyond; Pinball, with q
-	// the Level: max{0, f-y} - q(f-y); Logistic: log(1 + exp(-yf)); Hinge: max{0, 1-yf}; Multinomial: the logarithm of
-	// the sum of the exponentials of the values of all classes, less that of the row's; or Cox: no loss of single rows,
-	// but the partial-likelihood deviance of all for each event.
+	// the Level: max{0, f-y} - q(f-y); Logistic: log(1 + exp(-yf)); Hinge: max{0, 1-yf}, or its square; Multinomial: the
+	// logarithm of the sum of the exponentials of the values of all classes, less that of the row's; or Cox: no loss of
+	// single rows, but the partial-likelihood deviance of all for each event.
 	Kind string `json:"kind"`
 	// Threshold is in the unit of the target.
 	Threshold float64 `json:"threshold,omitempty"`
 	// Level is the share of targets below the predictions.
 	Level float64 `json:"level,omitempty"`
+	// Squared says that Hinge is squared.
+	Squared bool `json:"squared,omitempty"`
 	// Ties is the rule of Cox for events at one time, see [survival.ParseTies].
 	Ties string `json:"ties,omitempty"`
 	// ClassWeights weigh the losses of the labels, in their order.
@@ -55,7 +57,11 @@ func (m *Model) lossAt(f, y float64) float64 {
 	case l.Kind == Logistic:
 		return evaluate.Softplus(-y * f)
 	}
-	return max(0, 1-y*f)
+	short := max(0, 1-y*f)
+	if l.Squared {
+		short *= short
+	}
+	return short
 }
 
 // Classes says that the model is a classifier with a value for each class, whose names are the Targets.

@@ -116,6 +116,12 @@ func TestScore(t *testing.T) {
 	require.Equal(t, []int{3, 1}, []int{s.Rows, s.Strange})
 	require.InDelta(t, 1.0/3, s.Error(), 1e-15)
 	require.InDelta(t, (2*0.5+1.5)/4, s.Loss(), 1e-15)
+	m.Loss.Squared = true
+	s = m.NewScore()
+	s.Add(0.5, 1)
+	s.Add(0.5, -1)
+	s.Add(-4, -1)
+	require.InDelta(t, (2*0.25+1.5*1.5)/4, s.Loss(), 1e-15)
 	m.Loss = &Loss{Kind: Logistic}
 	s = m.NewScore()
 	s.Add(0.5, 1)

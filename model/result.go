@@ -7,6 +7,7 @@ import (
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/regression"
+	"github.com/conetune/conetune/problems/svm"
 	"github.com/conetune/conetune/table/input"
 	"github.com/conetune/conetune/tune"
 
@@ -56,6 +57,7 @@ func lossOf(name string, m problems.Model, rows *input.Rows, o Options) *Loss {
 		o := m.Options()
 		l.Threshold, l.Level, l.Ties = o.Threshold, o.Level, o.Ties
 	}
+	l.Squared = l.Kind == Hinge && o.Loss == svm.SquaredHinge
 	if spec.Labels {
 		_, l.ClassWeights, _ = o.Weighed(rows)
 	}

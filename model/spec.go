@@ -56,6 +56,8 @@ type Options struct {
 	Order            int
 	Threshold, Level float64
 	Ties             string
+	// Loss is that of [svm.Options].
+	Loss string
 	// ClassWeights weigh the losses of the labels of classifiers; Balanced does so by the weights of their rows.
 	ClassWeights []ClassWeight
 	Balanced     bool
@@ -211,7 +213,7 @@ var specs = []Spec{
 		Summary: "entries of a matrix, bounds on the nuclear norm and on the 2-norms of groups of row and column features",
 	},
 	{
-		Name: "svm", modes: []lower.Mode{lower.Adjoint, lower.Forward}, options: []string{"Weights"},
+		Name: "svm", modes: []lower.Mode{lower.Adjoint, lower.Forward}, options: []string{"Weights", "Loss"},
 		Labels: true, Folds: true, Loss: Hinge, unit: "mean hinge loss (validation), error rate (test)",
 		Score:   "smoothed error rate of the folds",
 		Summary: "classifier of two labels by cross-validation, bounds on the squared 2-norm and on each coefficient",
@@ -374,5 +376,5 @@ func newMachine(rows *input.Rows, o Options) (problems.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	return svm.New(cv, svm.Options{Standardize: o.Standardize, Scaling: o.Scaling, ClassWeights: weights})
+	return svm.New(cv, svm.Options{Loss: o.Loss, Standardize: o.Standardize, Scaling: o.Scaling, ClassWeights: weights})
 }

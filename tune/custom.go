@@ -14,7 +14,9 @@ import (
 )
 
 // Custom is a [problems.Model] made of a bilevel program that the user writes with the atoms of package convex. Only
-// Bilevel is needed.
+// Bilevel is needed, whose losses are best means over rows. By default VF-iDCA finds its own start, on a line between h
+// that hold nothing back and h that hold back all and by a compass search from there, closes the gap from it, and the
+// result says which hyperparameters are at an end of their range.
 type Custom struct {
 	// Bilevel is the program, see [dca.Program]; its Name is the model's.
 	Bilevel dca.Program
@@ -26,8 +28,6 @@ type Custom struct {
 	// Predictor turns values of the lower-level variables into a linear predictor. Nil means that the first
 	// variable holds its coefficients, without names.
 	Predictor func(x [][]float64) problems.Fit
-	// Settings are those of a run, with and without a preset. The zero value means those of package dca.
-	Settings dca.Settings
 	// Says is the advice of the model; the zero value says nothing.
 	Says problems.Advice
 	// Common, optional, gives a program whose h are radii a ladder of rungs from few weights to many, see [Rung]. Its rows
@@ -46,15 +46,15 @@ var _ problems.Model = Custom{}
 // Name is the program's.
 func (c Custom) Name() string { return c.Bilevel.Name }
 
-// Program is the bilevel program.
-func (c Custom) Program() dca.Program { return c.Bilevel }
+// Program is the bilevel program, with numbers for H0.
+func (c Custom) Program() dca.Program { return c.Bilevel.Started() }
 
 // Names are the names of the hyperparameters.
 func (c Custom) Names() []string {
 	if c.Hyperparameters != nil {
 		return c.Hyperparameters
 	}
-	names := make([]string, len(c.Bilevel.H0))
+	names := make([]string, len(c.Program().H0))
 	for j := range names {
 		names[j] = fmt.Sprintf("h%d", j+1)
 	}
@@ -66,7 +66,8 @@ func (c Custom) Evaluate(x [][]float64) problems.Errors {
 	if c.Score != nil {
 		return c.Score(x)
 	}
-	v, err := c.Bilevel.ValidationAt(x)
+	p := c.Program()
+	v, err := p.ValidationAt(x)
 	if err != nil {
 		v = math.NaN() // which no run selects
 	}
@@ -175,11 +176,11 @@ func (c Custom) rung(factors [][][]float64) (problems.Model, error) {
 		}
 		a.Retrain = a.RetrainWeighted // rungs choose weights
 	}
-	return Custom{Bilevel: tied, Score: c.Evaluate, Predictor: c.Fit, Settings: c.Settings, Says: a}, nil
+	return Custom{Bilevel: tied, Score: c.Evaluate, Predictor: c.Fit, Says: a}, nil
 }
 
-// PaperSettings are Settings.
-func (c Custom) PaperSettings() dca.Settings { return c.Settings }
+// PaperSettings are those of package dca.
+func (c Custom) PaperSettings() dca.Settings { return dca.Settings{} }
 
-// DefaultSettings are Settings.
-func (c Custom) DefaultSettings() dca.Settings { return c.Settings }
+// DefaultSettings find a start and close the gap.
+func (c Custom) DefaultSettings() dca.Settings { return dca.Settings{GapTol: 1e-4, PathStart: true} }

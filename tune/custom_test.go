@@ -27,7 +27,7 @@ func ExampleCustom() {
 		second = append(second, signal+0.5*math.Cos(float64(7*i)))
 	}
 	model := tune.Custom{Bilevel: dca.Program{
-		Name: "trend", H0: []float64{0.5}, Radii: 1,
+		Name: "trend", Radii: 1,
 		Build: func(m *convex.Model, h convex.Expr) dca.Level {
 			x := m.Vector("x", 25)
 			slope := convex.Sub(convex.Slice(x, 1, 25), convex.Slice(x, 0, 24))
@@ -39,7 +39,7 @@ func ExampleCustom() {
 				Constraints: []convex.Expr{convex.Sub(convex.Norm1(bends), h)},
 			}
 		},
-	}, Settings: dca.Settings{GapTol: 1e-4}}
+	}}
 	result, err := tune.VFiDCA(context.Background(), model, tune.Config{})
 	if err != nil {
 		fmt.Println(err)
@@ -75,8 +75,7 @@ func halfSquares(r convex.Operand) convex.Expr { return convex.Scale(0.5, convex
 // a = 3 and 6 with the validation values 1 and 2: lambda = 2 is best. A radius is one for both, whose x are then the
 // same: 1.5 is best, with 1/8.
 func TestCustomBlocks(t *testing.T) {
-	model := tune.Custom{Bilevel: folded("folds", []float64{3, 6}, []float64{1, 2}, halfSquares),
-		Settings: dca.Settings{GapTol: 1e-6}}
+	model := tune.Custom{Bilevel: folded("folds", []float64{3, 6}, []float64{1, 2}, halfSquares)}
 	e := model.Evaluate([][]float64{{2}, {5}})
 	require.InDelta(t, (1.+9)/4, e.Validation, 1e-15)
 	require.Nil(t, e.Test)
@@ -102,8 +101,7 @@ func TestCustomBlocks(t *testing.T) {
 func TestCustomByTheNameOfOurs(t *testing.T) {
 	for _, name := range []string{"svm", "elastic-net", "weighted-lasso", "logistic", "sparse-group-lasso",
 		"matrix-completion"} {
-		model := tune.Custom{Bilevel: folded(name, []float64{3}, []float64{1}, convex.Norm1),
-			Settings: dca.Settings{Tol: 1e-3}}
+		model := tune.Custom{Bilevel: folded(name, []float64{3}, []float64{1}, convex.Norm1)}
 		for _, preset := range []string{"", tune.PresetPaper} {
 			for _, method := range []string{"vf-idca", "grid", "tpe", "tpe2", "random", "cma-es", "igjo", "hoag"} {
 				r, err := tune.Run(context.Background(), model, tune.Config{Method: method, Preset: preset, Evaluations: 20,

@@ -83,7 +83,7 @@ func ExampleCustom_ladder() {
 	}
 	// Output:
 	// common: validation error 0.484, features 7, taken false
-	// adaptive: validation error 0.240, features 4, taken true
+	// adaptive: validation error 0.240, features 5, taken true
 	// adaptive-twice: validation error 0.239, features 4, taken false
 	// feature 2: coefficient 2.71, weight 0.007
 	// feature 11: coefficient -2.90, weight 0.006
@@ -259,10 +259,9 @@ func TestCustomRetrains(t *testing.T) {
 func TestCustomWithoutLadder(t *testing.T) {
 	_, custom := beside(t, few(t, false))
 	m := custom[1]
-	m.Settings = dca.Settings{Tol: 1e-2}
 	plain := m
 	plain.Common = nil
-	config := tune.Config{MaxIter: 2}
+	config := tune.Config{MaxIter: 2, Tol: 1e-2}
 	require.False(t, config.Climbs(m))
 	require.False(t, (&tune.Config{}).Climbs(plain))
 	require.True(t, (&tune.Config{}).Climbs(m))

@@ -184,6 +184,9 @@ func (e *evaluator) solve(ctx context.Context, tr *trial) error {
 	}
 	if s.X != nil {
 		tr.X, tr.Inaccurate = s.X, s.Status != backends.Optimal
+		if radii := e.task.Program.Radii; s.Kept != nil {
+			tr.Lambda, tr.radii, tr.Upper = s.Lambda, s.Kept[:radii:radii], s.Kept[radii:]
+		}
 	}
 	return nil
 }

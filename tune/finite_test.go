@@ -9,7 +9,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/outcome"
 	"github.com/conetune/conetune/problems"
@@ -21,8 +20,7 @@ import (
 // scored is the model of TestCustomBlocks with one fold, whose errors are finite for some points only.
 func scored(finite func(x float64) bool, value float64) tune.Custom {
 	return tune.Custom{
-		Bilevel:  folded("scored", []float64{3}, []float64{1}, halfSquares),
-		Settings: dca.Settings{GapTol: 1e-6},
+		Bilevel: folded("scored", []float64{3}, []float64{1}, halfSquares),
 		Score: func(x [][]float64) problems.Errors {
 			e := problems.Errors{Validation: math.Pow(x[0][0]-1, 2) / 2}
 			if !finite(x[0][0]) {
@@ -88,8 +86,7 @@ func TestErrorsThatAreNotFinite(t *testing.T) {
 func TestLossesThatOverflow(t *testing.T) {
 	for _, big := range []float64{1e154, 1e160, 1e200, 1e300} {
 		for _, method := range []string{"vf-idca", "grid", "tpe", "cma-es"} {
-			model := tune.Custom{Bilevel: folded("big", []float64{3 * big}, []float64{big}, halfSquares),
-				Settings: dca.Settings{GapTol: 1e-6}}
+			model := tune.Custom{Bilevel: folded("big", []float64{3 * big}, []float64{big}, halfSquares)}
 			r, err := tune.Run(context.Background(), model, tune.Config{Method: method, Evaluations: 5,
 				Ranges: []tune.Range{{Low: 0.1, High: 10}}})
 			if err != nil {

@@ -32,6 +32,10 @@ const plainStart = 0.01
 
 // checkDescent rejects models without the derivative that the method needs.
 func (t *task) checkDescent() error {
+	if t.Program.Joint != nil {
+		return fmt.Errorf("tune: %s cannot do the model %s: its steps do not keep Bilevel.Joint; vf-idca and searches do",
+			t.tuner.name, t.Model.Name())
+	}
 	if Able(t.tuner.name, t.Advice.Modes) {
 		return nil
 	}

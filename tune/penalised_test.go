@@ -8,7 +8,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/outcome"
@@ -25,7 +24,7 @@ type ridge struct {
 
 func newRidge(gap float64) ridge {
 	train, val := []float64{3, 6}, []float64{1, 2}
-	return ridge{tune.Custom{Bilevel: folded("ridge", train, val, halfSquares), Settings: dca.Settings{GapTol: 1e-6}},
+	return ridge{tune.Custom{Bilevel: folded("ridge", train, val, halfSquares)},
 		&ridgeFit{a: train, gap: gap}}
 }
 
@@ -82,7 +81,6 @@ func TestSearchesNeedNoDerivative(t *testing.T) {
 func TestVFiDCAStartsFromTheFit(t *testing.T) {
 	m := newRidge(1e-12)
 	m.Bilevel.Path = [][]float64{{4}, {2}, {1}}
-	m.Settings.PathStart = true
 	r := must.Of(tune.Run(context.Background(), m, tune.Config{}))(t)
 	require.Equal(t, outcome.Converged, r.Status)
 	require.Equal(t, 3, m.fit.calls)

@@ -25,18 +25,9 @@ func (t *task) paperRange(upper bool) (low, high float64) {
 	return span[0], span[1]
 }
 
-// The ranges by data of models without a path.
-const (
-	// tightShare is the share of the start at which radii hold everything back; the multipliers there
-	// stand for the largest weights of interest.
-	tightShare = 1e-3
-	// decades is how far down from there a search goes.
-	decades = 4
-)
-
 // dataRanges returns bounds of all h = (lambda, u). The weights of [dca.Program.Path], from just below the smallest
-// that makes the solution zero on down, bound those of the lambda. Where a model has no path, the multipliers of the
-// constrained form at small radii take their place. Upper variables keep to their own bounds.
+// that makes the solution zero on down, bound those of the lambda. Where a model has no path, those of
+// [dca.Program.Weights] take their place. Upper variables keep to their own bounds.
 func (t *task) dataRanges(ctx context.Context) (low, high []float64, err error) {
 	p := &t.Program
 	low, high = make([]float64, len(p.H0)), make([]float64, len(p.H0))
@@ -55,35 +46,26 @@ func (t *task) dataRanges(ctx context.Context) (low, high []float64, err error) 
 		}
 		return low, high, t.farther(ctx, low, high)
 	}
-	tightened := *p
-	tightened.H0 = slices.Clone(p.H0)
-	for j := range p.H0 {
-		if j >= p.Radii {
-			tightened.H0[j] = high[j]
-		} else if r := p.H0[j]; r > 0 {
-			tightened.H0[j] = tightShare * r
-		} else {
-			tightened.H0[j] = tightShare
-		}
-	}
-	if err := t.solvers(ctx, &tightened); err != nil {
-		return nil, nil, err
-	}
-	at, err := dca.LowerLevel(ctx, tightened, t.settings())
+	most, stats, err := p.Weights(ctx, t.settings())
 	if err != nil {
 		return nil, nil, err
 	}
-	t.addStats(at.Stats)
-	top := slices.Max(append([]float64{0}, at.Lambda...))
+	t.addStats(stats)
+	top := slices.Max(append([]float64{0}, most...))
 	if !(top > 0) {
 		top = 1 // nothing is held back, so that any weight will do
 	}
 	for j := range p.Radii {
-		high[j] = top
-		low[j] = top * math.Pow(10, -decades)
+		if high[j] = most[j]; high[j] == 0 {
+			high[j] = top
+		}
+		low[j] = leastIdle * high[j]
 	}
 	return low, high, nil
 }
+
+// leastIdle of the largest weight of a radius is the least.
+const leastIdle = 1e-4
 
 // upperRange are the bounds of hyperparameter j, an upper variable.
 func upperRange(p *dca.Program, j int) (low, high float64, err error) {

@@ -229,14 +229,19 @@ func (t *task) bound(ctx context.Context, axes []problems.Axis) error {
 
 // listed joins the names of the axes, the first few where there are many.
 func listed(axes []problems.Axis) string {
-	const most = 12
-	var names []string
-	for _, a := range axes[:min(most, len(axes))] {
+	names := make([]string, 0, len(axes))
+	for _, a := range axes {
 		names = append(names, a.Name)
 	}
-	text := strings.Join(names, ", ")
-	if len(axes) > most {
-		text += fmt.Sprintf(" and %d more", len(axes)-most)
+	return first(names)
+}
+
+// first joins names, the first few where there are many.
+func first(names []string) string {
+	const most = 12
+	text := strings.Join(names[:min(most, len(names))], ", ")
+	if len(names) > most {
+		text += fmt.Sprintf(" and %d more", len(names)-most)
 	}
 	return text
 }

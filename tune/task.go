@@ -75,6 +75,7 @@ type trial struct {
 	Errors  *problems.Errors
 	Elapsed time.Duration
 
+	radii []float64 // of a solution that keeps [dca.Program.Joint], see [dca.Solution.Kept]; else nil, for the P_i(x)
 	score *float64  // see [problems.Advice]
 	folds []float64 // validation losses of the folds, nil where they are not known
 }
@@ -91,6 +92,9 @@ func newTask(m problems.Model, c Config, start *Selection, begun time.Time) (*ta
 	}
 	t := &task{Model: m, Program: m.Program(), Advice: m.Advice(), Backend: backend, Config: c, Start: start, tuner: tuner,
 		begun: begun}
+	if a := &t.Advice; t.Program.Joint != nil && (a.Fit != nil || a.Together != nil) {
+		return nil, fmt.Errorf("tune: %s: the fits of Says know nothing of Bilevel.Joint; leave one of them out", m.Name())
+	}
 	if err := tuner.check(t); err != nil {
 		return nil, err
 	}
@@ -196,6 +200,9 @@ func (t *task) finish(ctx context.Context, status outcome.Stop, message string) 
 
 // penalties are the P_i(x) of a trial, by its fit where that has them all: conic programs copy large tables.
 func (t *task) penalties(at trial) ([]float64, error) {
+	if at.radii != nil {
+		return at.radii, nil
+	}
 	if t.together != nil {
 		if penalties := t.together.Traits().Penalties; penalties != nil {
 			return penalties(at.X), nil

@@ -55,6 +55,7 @@ func (t *task) vfidca(ctx context.Context) (*Result, error) {
 	}
 	out := t.result()
 	out.fill(t.Model, r, p.Radii)
+	out.atEnds(r, &p)
 	if err := t.common(ctx, out, r.StartWeights); err != nil {
 		return nil, err
 	}
@@ -63,6 +64,41 @@ func (t *task) vfidca(ctx context.Context) (*Result, error) {
 	out.count(stats)
 	return out, nil
 }
+
+// atEnds says which hyperparameters are at an end of the ranges that a program without a path has for them.
+func (out *Result) atEnds(r *dca.Result, p *dca.Program) {
+	if r.Lo == nil || r.Refit == nil {
+		return
+	}
+	near := func(v, end float64) bool { return !math.IsInf(end, 0) && math.Abs(v-end) <= endShare*math.Abs(end) }
+	var zero, least, largest []string
+	for j, v := range r.H {
+		name := fmt.Sprintf("h%d", j+1)
+		if j < len(out.Names) {
+			name = out.Names[j]
+		}
+		switch {
+		case j < p.Radii && v <= endFactor*r.Lo[j] && (p.Lo == nil || p.Lo[j] == 0):
+			zero = append(zero, name)
+		case near(v, r.Lo[j]):
+			least = append(least, name)
+		case near(v, r.Hi[j]):
+			largest = append(largest, name)
+		}
+	}
+	for _, end := range []struct {
+		names []string
+		where string
+	}{{zero, "the radii are at their floor, which holds the penalties at zero"}, {least, "at their least values"},
+		{largest, "at their largest values"}} {
+		if len(end.names) > 0 {
+			out.say(end.where + ": " + first(end.names))
+		}
+	}
+}
+
+// endFactor times the floor of a radius, and the share endShare of another end, is what counts as there.
+const endFactor, endShare = 10, 1e-3
 
 // watch scores the iterates of a run and notes them in the trace.
 func (t *task) watch(s *dca.Settings) {

@@ -18,7 +18,8 @@ import (
 type cone interface {
 	// degree is the barrier parameter.
 	degree() int
-	// smooth moves a pair to the one with the same difference s - z on the central path of mu, see smoothing.
+	// smooth moves a pair to the one with the same difference s - z on the central path of mu, see smoothing. Of a
+	// pathCone it computes the scaling there, too.
 	smooth(s, z []float64, mu float64)
 	// shift returns the smallest a such that v + a e is in the cone.
 	shift(v []float64) float64

@@ -134,9 +134,16 @@ func (c *generalizedPower) smooth(s, z []float64, mu float64) {
 		}), step, at)
 	}
 	c.gradientAt(at, c.gradient)
-	for i, v := range at {
-		s[i], z[i] = -root*c.gradient[i], root*v
+	for i, g := range c.gradient {
+		s[i], z[i], step[i] = -root*g, root*at[i], root*(at[i]+v[i])
 	}
+	if c.inside(step, c.toS) { // s - z is as it was, beyond the digits that the gradient has
+		copy(s, step)
+	}
+	c.gradientAt(z, c.gradient)
+	c.now = c.curvature()
+	c.factorHessian()
+	c.square(mu)
 }
 
 func (c *generalizedPower) addUnit(v []float64, a float64) { axpy(a, c.centre, v) }

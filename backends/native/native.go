@@ -20,7 +20,8 @@
 // Todd, Self-scaled barriers (1997); Vandenberghe, The CVXOPT linear and
 // quadratic cone program solvers (2010); Mehrotra (1992); Ruiz (2001);
 // Vanderbei, Symmetric quasidefinite matrices (1995); Chen, Goulart and
-// Jones, arXiv 2512.00693 (2025), for warm starts.
+// Jones, arXiv 2512.00693 (2025), for warm starts; Chen and Mangasarian, A class of
+// smoothing functions (1996), for the ends of runs.
 package native
 
 import (

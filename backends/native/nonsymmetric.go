@@ -106,19 +106,60 @@ func downhill(well func(a float64) bool) float64 {
 
 const halvings = 60
 
+// smooth follows the central path of the pairs with this difference: from near it, where multiples of e lead at last,
+// by primal-dual steps, for which mu may be far below the distances from the boundary.
 func (c *nonsymmetric) smooth(s, z []float64, mu float64) {
-	root := math.Sqrt(mu)
-	at := vec3(z).times(1/root).plus(1, c.centre)
-	if !c.insideZ(at) {
-		at = c.centre
+	own := dot(s, z) / 3
+	for a := math.Sqrt(max(mu, math.Abs(own))); !c.central(s, z, own) && a <= math.MaxFloat64; a *= 2 {
+		c.addUnit(s, a)
+		c.addUnit(z, a)
+		own = dot(s, z) / 3
 	}
-	at = c.proximal(at, vec3(s).plus(-1, vec3(z)).times(1/root))
-	p, _ := c.at(at)
-	g := c.toZ.mul(p.gradient())
-	for i := range 3 {
-		s[i], z[i] = -root*g[i], root*at[i]
+	var d, none vec3
+	last := math.Inf(1)
+	for range newtonSteps {
+		if !c.scale(s, z) {
+			return
+		}
+		target := max(mu, smoothingFactor*own)
+		c.combined(d[:], s, z, none[:], none[:], target)
+		for i := range 3 {
+			c.h[i][i]++
+		}
+		step, ok := c.h.solve(d) // ds = dz: (H + I) dz = -d
+		if !ok {
+			return
+		}
+		size := d.dot(step) / target
+		step = step.times(-1)
+		a := c.step(s, z, step[:], step[:], 1)
+		if a < 1 {
+			a *= stepFraction
+		}
+		for ; a >= smoothingStep; a *= backtrack {
+			onS, onZ := vec3(s).plus(a, step), vec3(z).plus(a, step)
+			if own = onS.dot(onZ) / 3; c.central(onS[:], onZ[:], own) {
+				copy(s, onS[:])
+				copy(z, onZ[:])
+				break
+			}
+		}
+		if a < smoothingStep || target == mu && (size <= smoothingEnd*smoothingEnd || converged(size, last)) {
+			break
+		}
+		last = size
 	}
+	c.now, _ = c.at(vec3(z))
+	c.scaleByHessian(mu)
 }
+
+const (
+	// A step of smoothing lowers mu by smoothingFactor at most, which leaves the pair near the path. Where it is cut below
+	// smoothingStep nevertheless, mu is rounding. The last one is below smoothingEnd, of which the square is left.
+	smoothingFactor = 0.1
+	smoothingStep   = 0.01
+	smoothingEnd    = 1e-4
+)
 
 // at returns the point of C that z is; false if it is not inside. The gradient of F* at z is toZ that of B.
 func (c *nonsymmetric) at(z vec3) (point, bool) { return at(c.b, c.toZ.mul(z)) }
@@ -211,13 +252,16 @@ func (c *nonsymmetric) scale(s, z []float64) bool {
 			return true
 		}
 	}
-	c.h = c.hessian(&c.now)
-	for i := range 3 {
-		for j := range 3 {
-			c.h[i][j] *= mu
-		}
-	}
+	c.scaleByHessian(mu)
 	return true
+}
+
+// scaleByHessian makes H = mu Hess F*(z), which it is on the central path.
+func (c *nonsymmetric) scaleByHessian(mu float64) {
+	c.h = c.hessian(&c.now)
+	for i := range c.h {
+		c.h[i] = vec3(c.h[i]).times(mu)
+	}
 }
 
 // orthogonal returns a with its entries changed, relatively alike, so that a'z = 0: the product of vectors that are

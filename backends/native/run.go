@@ -62,6 +62,7 @@ type watch struct {
 	smallest             float64 // part of the start that is left
 	least                float64 // error that counted as progress
 	before               float64 // the best error slowIterations ago
+	finished             float64 // the error where finish was last tried
 }
 
 func newRunner(f *form) (*runner, error) {
@@ -87,11 +88,17 @@ func (r *runner) run(ctx context.Context, o backends.Options, warm *backends.Poi
 		r.k.regularise(1)
 		r.embedding.differences, r.embedding.constant = len(r.nonsymmetric) == 0, false
 		var ok bool
-		if ok, unused = r.embedding.warm(warm, acceptFraction*o.Eps); ok {
+		if ok, unused = r.embedding.load(warm); ok && (warm.Z == nil || !r.reach()) {
+			ok, unused = r.embedding.warm(acceptFraction * o.Eps)
+		}
+		if ok {
 			from = warmed
 		}
 	}
-	status, err := r.try(ctx, r.attempts(from))
+	status, err := backends.Optimal, error(nil)
+	if r.answer == nil {
+		status, err = r.try(ctx, r.attempts(from))
+	}
 	sol := r.solution(status)
 	sol.Iterations, sol.Fresh = r.iterations, r.anew
 	if err != nil {
@@ -107,7 +114,8 @@ func (r *runner) run(ctx context.Context, o backends.Options, warm *backends.Poi
 // loop iterates until the tolerances are met or a limit is reached. Where neither will be the status is
 // backends.Unsolved, and the error says why.
 func (r *runner) loop(ctx context.Context) (backends.Status, error) {
-	r.watch = watch{nearest: math.Inf(1), smallest: math.Inf(1), least: math.Inf(1), before: math.Inf(1)}
+	inf := math.Inf(1)
+	r.watch = watch{nearest: inf, smallest: inf, least: inf, before: inf, finished: inf}
 	for ; ; r.iterations++ {
 		r.residuals()
 		p := r.measure()
@@ -119,6 +127,10 @@ func (r *runner) loop(ctx context.Context) (backends.Status, error) {
 		}
 		r.keep(p.worst)
 		r.log(ctx, p)
+		if sol := r.finish(p); sol != nil {
+			r.answer = sol
+			return backends.Optimal, nil
+		}
 		if status := r.verdict(p); status != backends.Unsolved {
 			return status, nil
 		}

@@ -48,29 +48,50 @@ func TestPointsKeepToConstraints(t *testing.T) {
 	solve(program(r.X[:n]))
 }
 
-// The objective of max sum log x_i over the simplex, with the solution x_i = 1/n, is flat: points within the tolerance
-// may be sqrt(1e-8) away. On the central path x_i = 1/n, and points near it are nearer, whatever the rounding: data
-// that differ in the last places are as near.
+// The objective of max sum w_i log x_i over the simplex, with the solution x = w/sum w, is flat: points within the
+// tolerance may be sqrt(1e-8) away. Points of the central path are O(1e-8) away, whatever the rounding: data that
+// differ in the last places are as near. So are those of min sum w_i/x_i, where x is along the roots of w, by
+// second-order cones.
 func TestFlatOptimum(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for try := range 100 {
 		n, near := 2+try%25, func() float64 { return 1 + 1e-14*(rng.Float64()-0.5) }
-		entries := backends.NewTriplets(3 * n)
-		p := &backends.Problem{Q: make([]float64, 2*n), B: make([]float64, 1+3*n), Cones: []backends.Cone{backends.Zero(1)}}
-		p.B[0] = 1
-		for i := range n { // maximise u_i with (u_i, 1, x_i) in the cone
-			p.Q[i], p.B[2+3*i] = -near(), 1
+		weights, squares, sum := make([]float64, n), try/25%2 == 1, 0.0
+		root := func(i int) float64 { return weights[i] }
+		if squares {
+			root = func(i int) float64 { return math.Sqrt(weights[i]) }
+		}
+		for i := range weights {
+			weights[i] = 1
+			if try >= 50 {
+				weights[i] += 3 * rng.Float64()
+			}
+			sum += root(i)
+		}
+		entries := backends.NewTriplets(5 * n)
+		p := &backends.Problem{Q: make([]float64, 2*n), B: make([]float64, 1+3*n)}
+		p.B[0], p.Cones = 1, []backends.Cone{backends.Zero(1)}
+		for i := range n {
 			entries.Add(0, n+i, near())
 			entries.Add(1+3*i, i, -1)
-			entries.Add(3+3*i, n+i, -1)
-			p.Cones = append(p.Cones, backends.Exponential())
+			if squares { // u_i with (u_i + x_i, u_i - x_i, 2) in the cone
+				p.Q[i], p.B[3+3*i] = weights[i]*near(), 2
+				entries.Add(1+3*i, n+i, -1)
+				entries.Add(2+3*i, i, -1)
+				entries.Add(2+3*i, n+i, 1)
+				p.Cones = append(p.Cones, backends.SecondOrder(3))
+			} else { // u_i with (u_i, 1, x_i) in the cone
+				p.Q[i], p.B[2+3*i] = -weights[i]*near(), 1
+				entries.Add(3+3*i, n+i, -1)
+				p.Cones = append(p.Cones, backends.Exponential())
+			}
 		}
 		p.A = must.Of(entries.CSC(1+3*n, 2*n))(t)
 		r := backendtest.Answer(t, opened(t, p))
 		require.Equal(t, backends.Optimal, r.Status)
-		for _, x := range r.X[n:] {
-			if off := math.Abs(x - 1/float64(n)); off > 3e-6 {
-				t.Errorf("n = %d: off by %.1e", n, off)
+		for i, x := range r.X[n:] {
+			if off := math.Abs(x - root(i)/sum); off > 1e-8 {
+				t.Errorf("n = %d, squares %t: off by %.1e", n, squares, off)
 			}
 		}
 	}

@@ -129,7 +129,8 @@ func TestStopWarmStart(t *testing.T) {
 	before := slices.Clone(e.s)
 	f.stop = stop.Every(1)
 	f.stop.Begin(stoptest.After(0), 0)
-	ok, why := e.warm(&point, 1e-8)
+	e.tau, e.kappa = 1, 0
+	ok, why := e.warm(1e-8)
 	require.False(t, ok)
 	require.Empty(t, why)
 	require.Equal(t, before[3:], e.s[3:])
@@ -143,7 +144,9 @@ func TestWarmStartOnPath(t *testing.T) {
 		A: rowsOf(2, []float64{-1, 0}, []float64{0, -1}).csc(2, 2)}
 	for _, x := range []float64{-1e-9, -1e-6, -1e-4} {
 		e := embeddingOf(t, p)
-		ok, why := e.warm(&backends.Point{X: []float64{x, x}, S: []float64{x, x}, Z: []float64{0, 0}}, 1e-12)
+		ok, _ := e.load(&backends.Point{X: []float64{x, x}, S: []float64{x, x}, Z: []float64{0, 0}})
+		require.True(t, ok)
+		ok, why := e.warm(1e-12)
 		require.True(t, ok, "x = %g: %s", x, why)
 		for i := range e.s {
 			require.InEpsilon(t, e.kappa, e.s[i]*e.z[i], 1e-9, "x = %g", x)

@@ -6,14 +6,10 @@ import (
 	"github.com/conetune/conetune/backends"
 )
 
-// warm starts from a given point by smoothing (Chen, Goulart and Jones, arXiv 2512.00693, 2025): x = x*, tau = 1, and
-// (s, z) is the pair on the central path of mu = kappa with the same difference as (s*, z*). Residuals and mu fall
-// alike, so that mu is the largest of the residuals, as measured, of the mean of the products s'z, and of the tolerance
-// eps. A point that meets that is left as it is. It returns false without a point that is worth it, and says why.
-//
-// Of a point without s, that is b - Ax. Without z, its multipliers are estimated, see
-// multipliers. Without x there is nothing to begin with.
-func (e *embedding) warm(pt *backends.Point, eps float64) (ok bool, why string) {
+// load takes a given point with tau = 1. It returns false without one that can be used, and says why. Of a point
+// without s, that is b - Ax. Without z, its multipliers are estimated, see multipliers. Without x there is nothing to
+// begin with.
+func (e *embedding) load(pt *backends.Point) (ok bool, why string) {
 	f := e.f
 	switch {
 	case pt == nil || len(e.cones) == 0: // equations alone are solved at the start
@@ -36,6 +32,15 @@ func (e *embedding) warm(pt *backends.Point, eps float64) (ok bool, why string) 
 		return false, "the warm start was not used, as no z was found for its x"
 	}
 	e.tau, e.kappa = 1, 0
+	return true, ""
+}
+
+// warm starts from the point of load by smoothing (Chen, Goulart and Jones, arXiv 2512.00693, 2025): x = x*, tau = 1,
+// and (s, z) is the pair on the central path of mu = kappa with the same difference as (s*, z*). Residuals and mu fall
+// alike, so that mu is the largest of the residuals, as measured, of the mean of the products s'z, and of the tolerance
+// eps. A point that meets that is left as it is. It returns false for a point that is not worth it, and says why.
+func (e *embedding) warm(eps float64) (ok bool, why string) {
+	f := e.f
 	inside := true
 	for i, c := range e.cones {
 		s, z := e.of(i, e.s), e.of(i, e.z)
@@ -50,12 +55,8 @@ func (e *embedding) warm(pt *backends.Point, eps float64) (ok bool, why string) 
 	clear(e.s[:f.zero])
 	e.kappa = max(eps, now.primal, now.dual, dot(e.s, e.z)/max(e.degree, 1))
 	for round := 1; ; round++ {
-		for i, c := range e.cones {
-			s, z := e.of(i, e.s), e.of(i, e.z)
-			c.smooth(s, z, e.kappa)
-			if f.stop.Reached(smoothingWork * len(s)) {
-				return false, ""
-			}
+		if !e.smooth(e.kappa) {
+			return false, ""
 		}
 		e.residuals()
 		now = e.measure()
@@ -69,6 +70,18 @@ func (e *embedding) warm(pt *backends.Point, eps float64) (ok bool, why string) 
 		return false, "the warm start was not used, as it is hardly nearer than zero"
 	}
 	return true, ""
+}
+
+// smooth moves all pairs to the central path of mu; false if the context or the time has ended.
+func (e *embedding) smooth(mu float64) bool {
+	for i, c := range e.cones {
+		s, z := e.of(i, e.s), e.of(i, e.z)
+		c.smooth(s, z, mu)
+		if e.f.stop.Reached(smoothingWork * len(s)) {
+			return false
+		}
+	}
+	return true
 }
 
 // multipliers estimates z for the x and s at hand: of all z that make the dual residual

@@ -18,6 +18,7 @@ const calls = `
 import csv, json, sys
 import numpy as np
 from sklearn.linear_model import *
+from sklearn.svm import LinearSVC
 rows = list(csv.reader(open(sys.argv[1])))
 data = rows[1:]
 X = np.array([[float(v) for v in r[1:]] for r in data])
@@ -50,15 +51,19 @@ func TestPrintedCalls(t *testing.T) {
 		}
 		return strings.Join(lines, "\n") + "\n"
 	}
-	call := regexp.MustCompile(`(?m)^  ((?:ElasticNet|Lasso|Ridge|LogisticRegression)\(.*)$`)
+	call := regexp.MustCompile(`(?m)^  ((?:ElasticNet|Lasso|Ridge|LogisticRegression|LinearSVC)\(.*)$`)
 	for model, text := range map[string]string{"lasso": table, "ridge": table, "elastic-net": table,
-		"logistic": labelled(2), "multinomial": labelled(3)} {
+		"logistic": labelled(2), "multinomial": labelled(3), "svm": labelled(2)} {
 		kind := "labels"
 		if text == table {
 			kind = "numbers"
 		}
 		data := write(t, dir, model+".csv", text)
-		printed := call.FindStringSubmatch(conetune(t, "tune", model, "--data", data).ok(t))
+		args := []string{"tune", model, "--data", data}
+		if model == "svm" {
+			args = append(args, "--loss", "squared-hinge", "--lambda", "0.05")
+		}
+		printed := call.FindStringSubmatch(conetune(t, args...).ok(t))
 		require.Len(t, printed, 2, model)
 		out, err := exec.Command("python3", "-c", calls, data, printed[1], kind).Output()
 		require.NoError(t, err, "%s: %s", model, printed[1])
@@ -67,7 +72,7 @@ func TestPrintedCalls(t *testing.T) {
 			Classes []string    `json:"classes"`
 		}
 		require.NoError(t, json.Unmarshal(out, &there))
-		ours := conetune(t, "tune", model, "--data", data, "--json").object(t)["coefficients"].(map[string]any)
+		ours := conetune(t, append(args, "--json")...).object(t)["coefficients"].(map[string]any)
 		for k, row := range there.Coef {
 			for j, want := range row {
 				v, _ := ours[fmt.Sprintf("f%d", j+1)].(float64)

@@ -309,6 +309,7 @@ func TestLossIsSaved(t *testing.T) {
 		{[]string{"quantile", "--data", data, "--level", "0.25"}, model.Loss{Kind: "pinball", Level: 0.25}},
 		{[]string{"svm", "--data", labels, "--class-weights", "2,5"},
 			model.Loss{Kind: "hinge", ClassWeights: []float64{2, 5}}},
+		{[]string{"svm", "--data", labels, "--loss", "squared-hinge"}, model.Loss{Kind: "hinge", Squared: true}},
 	} {
 		conetune(t, append([]string{"tune", "--save", saved}, c.args...)...).ok(t)
 		m := readModel(t, saved)

@@ -118,7 +118,8 @@ func TestExportAgrees(t *testing.T) {
 		}},
 		"multinomial": {nil, func(i int, v float64) string { return fmt.Sprintf("c,%d", int(v+float64(i%3))/4) }},
 		"poisson":     {[]string{"--missing", "mean"}, func(_ int, v float64) string { return fmt.Sprint(int(v)) }},
-		"svm":         {nil, func(i int, v float64) string { return fmt.Sprint(2*(int(v+float64(i%2))/5%2) - 1) }},
+		"svm": {[]string{"--loss", "squared-hinge"},
+			func(i int, v float64) string { return fmt.Sprint(2*(int(v+float64(i%2))/5%2) - 1) }},
 	} {
 		data := write(t, ".", name+".csv", oddTable(150, c.target))
 		args := []string{"tune", name, "--data", data, "--save", "m.json", "--categorical", "code"}

@@ -103,15 +103,14 @@ func TestGroupsInTime(t *testing.T) {
 	conetune(t, append(args, "--bootstrap", "5")...).fails(t, cli.ExitUsage, "those of --time are not")
 }
 
-// The commands of the page about columns run.
-func TestCommandsOfTheFormsPage(t *testing.T) {
-	_, page, _ := strings.Cut(string(readFile(t, "../../docs/command.md")), "\n## What columns become\n")
-	page, _, _ = strings.Cut(page, "\n## ")
+// The commands of the page about the command run.
+func TestCommandsOfThePage(t *testing.T) {
+	page := string(readFile(t, "../../docs/command.md"))
 	rents := readFile(t, "../../examples/rents.csv")
 	t.Chdir(t.TempDir())
 	write(t, ".", "rents.csv", string(rents))
 	commands := regexp.MustCompile(`(?m)^    conetune (.*)$`).FindAllStringSubmatch(page, -1)
-	require.Len(t, commands, 3)
+	require.Len(t, commands, 4)
 	for _, c := range commands {
 		require.Contains(t, conetune(t, strings.Fields(c[1])...).ok(t), "Cross-validated")
 	}

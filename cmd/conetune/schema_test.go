@@ -115,7 +115,7 @@ func TestSchema(t *testing.T) {
 		[]string{"logistic", "--data", "mixed.csv", "--target", "sick", "--drop", "outcome", "--split", "0.6/0.4",
 			"--missing", "mean"},
 		[]string{"svm", "--data", "mixed.csv", "--target", "sick", "--drop", "outcome", "--folds", "3", "--class-weights",
-			"1,2"},
+			"1,2", "--loss", "squared-hinge"},
 		[]string{"logistic", "--data", "mixed.csv", "--target", "sick", "--drop", "outcome", "--decide", "f1"},
 		[]string{"multinomial", "--data", "mixed.csv", "--target", "sick", "--drop", "outcome", "--decide", "1:2",
 			"--positive", "no"},

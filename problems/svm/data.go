@@ -88,8 +88,15 @@ func (r *rows) design(index []int, classes [2]float64) *design {
 	return d
 }
 
-// hinge is the loss as an expression.
-func (d *design) hinge(w, c *convex.Variable) convex.Expr {
+// hinge is the loss as an expression, squared the sum of u_i max(0, 1 - y_i (a_i.w - c))^2.
+func (d *design) hinge(w, c *convex.Variable, squared bool) convex.Expr {
 	short := convex.Add(convex.Sub(d.u, convex.Mul(d.x, w)), convex.Mul(d.y, c))
-	return convex.Sum(convex.Pos(short))
+	if !squared {
+		return convex.Sum(convex.Pos(short))
+	}
+	root := make([]float64, len(d.u))
+	for i, u := range d.u {
+		root[i] = 1 / math.Sqrt(u)
+	}
+	return convex.SumSquares(convex.Pos(convex.Scale(root, short)))
 }

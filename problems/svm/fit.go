@@ -14,7 +14,11 @@ func (m *Model) Penalised() (lower.Fit, error) {
 // machine is that of a fold.
 func (m *Model) machine(t int) (*fits.SVM, error) {
 	f, rows := m.cv.Folds[t], m.folds[t]
-	return fits.NewSVM(rows.part(f.Train, m.weights), rows.part(f.Val, m.weights), lowest, highest)
+	s, err := fits.NewSVM(rows.part(f.Train, m.weights), rows.part(f.Val, m.weights), lowest, highest)
+	if err == nil && m.squared {
+		s = s.Squared()
+	}
+	return s, err
 }
 
 // Advice is what methods ask of the model, with the ranges of the paper, which has no descents on it. Its searches have

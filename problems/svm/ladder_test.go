@@ -19,7 +19,7 @@ import (
 func boxed(t *testing.T, m *Model, rows []int, lambda float64, bound []float64) (w []float64, c float64) {
 	model := convex.NewModel()
 	x, shift := model.Vector("w", len(bound)), model.Vector("c", 1)
-	model.Minimize(convex.Add(m.rows.design(rows, m.weights).hinge(x, shift),
+	model.Minimize(convex.Add(m.rows.design(rows, m.weights).hinge(x, shift, false),
 		convex.Scale(lambda/2, convex.SumSquares(x))))
 	model.Le("", convex.Abs(x), bound)
 	prog := must.Of(model.Compile())(t)

@@ -24,7 +24,7 @@ func free(t *testing.T, m *Model, rows []int, lambda float64) (w []float64, c fl
 	_, p := m.rows.x.Dims()
 	model := convex.NewModel()
 	x, shift := model.Vector("w", p), model.Vector("c", 1)
-	model.Minimize(convex.Add(m.rows.design(rows, m.weights).hinge(x, shift),
+	model.Minimize(convex.Add(m.rows.design(rows, m.weights).hinge(x, shift, false),
 		convex.Scale(lambda/2, convex.SumSquares(x))))
 	prog := must.Of(model.Compile())(t)
 	solver := must.Of(prog.Solver(convex.SolverOptions{Backend: native(t)}))(t)

@@ -77,6 +77,9 @@ func (m *Model) train(ctx context.Context, s problems.Solver, t training) (w []f
 		if err != nil {
 			return nil, 0, err
 		}
+		if m.squared {
+			g = g.Squared()
+		}
 		limited, end := ctx, context.CancelFunc(func() {})
 		if s.Options.TimeLimit > 0 {
 			limited, end = context.WithTimeout(ctx, s.Options.TimeLimit)
@@ -96,7 +99,7 @@ func (m *Model) train(ctx context.Context, s problems.Solver, t training) (w []f
 	}
 	model := convex.NewModel()
 	vars := [2]*convex.Variable{model.Vector("w", len(m.h0)-1), model.Vector("c", 1)}
-	t.model(model, m.rows.design(all, m.weights).hinge(vars[0], vars[1]), vars[0])
+	t.model(model, m.rows.design(all, m.weights).hinge(vars[0], vars[1], m.squared), vars[0])
 	prog, err := model.Compile()
 	if err != nil {
 		return nil, 0, err

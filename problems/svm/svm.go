@@ -17,6 +17,9 @@
 // rows and over the folds, as in the authors' program. The lower level falls apart into one block for each fold; its
 // value is the mean over the folds.
 //
+// The loss of the lower level may be the squared hinge in the place of the hinge, max(0, 1 - y_i (w.a_i - c))^2, as in
+// LinearSVC of scikit-learn; the validation error stays what it is.
+//
 // r is the radius, whose multiplier is lambda (nonnegative); wbar are hyperparameters themselves. As r bounds each
 // fold's norm and lambda belongs to their mean, min mean hinge + lambda/2 |w|^2 of a single fold has its
 // own share T lambda_t of it.
@@ -30,6 +33,8 @@ package svm
 import (
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -46,8 +51,19 @@ const (
 	paperR0 = 10
 )
 
+// The losses of training.
+const (
+	Hinge        = "hinge"
+	SquaredHinge = "squared-hinge"
+)
+
+// Losses are their names, the default first.
+func Losses() []string { return []string{Hinge, SquaredHinge} }
+
 // Options of the model; the zero value is the model of the paper.
 type Options struct {
+	// Loss is that of training, one of [Losses]; the default is the hinge.
+	Loss string
 	// Standardize works on features in the unit of Scaling over all rows of the cross-validation, and undoes it in the
 	// result.
 	Standardize bool
@@ -72,6 +88,7 @@ type Model struct {
 	weights   [2]float64
 	h0        []float64
 	started   bool // by the options
+	squared   bool // the loss of training is the squared hinge
 }
 
 // New checks the data and the options. It keeps a reference to the data, which
@@ -83,7 +100,10 @@ func New(cv *dataset.CrossValidation, o Options) (*Model, error) {
 	if dataset.WithoutOffset(cv) != dataset.Division(cv) {
 		return nil, fmt.Errorf("svm: rows with an offset, which a machine without a likelihood does not take")
 	}
-	m := &Model{cv: cv, started: o.R0 != 0 || o.WBar0 != 0}
+	if o.Loss != "" && !slices.Contains(Losses(), o.Loss) {
+		return nil, fmt.Errorf("svm: unknown loss %q; known are: %s", o.Loss, strings.Join(Losses(), ", "))
+	}
+	m := &Model{cv: cv, started: o.R0 != 0 || o.WBar0 != 0, squared: o.Loss == SquaredHinge}
 	var err error
 	if m.labels, err = dataset.CheckLabels(cv); err != nil {
 		return nil, fmt.Errorf("svm: %w", err)
@@ -194,8 +214,9 @@ func (m *Model) program(n int, of func(t int, h convex.Expr) convex.Expr) dca.Pr
 		p.Blocks = append(p.Blocks, func(model *convex.Model, h convex.Expr) dca.Level {
 			w, c := model.Vector("w", len(m.h0)-1), model.Vector("c", 1)
 			return dca.Level{
-				X:     []*convex.Variable{w, c},
-				Train: convex.Scale(share, train.hinge(w, c)), Validation: convex.Scale(share, val.hinge(w, c)),
+				X:           []*convex.Variable{w, c},
+				Train:       convex.Scale(share, train.hinge(w, c, m.squared)),
+				Validation:  convex.Scale(share, val.hinge(w, c, false)),
 				Constraints: bounds(w, of(t, h)),
 			}
 		})

@@ -143,6 +143,10 @@ func describeModel(m *model.Model) string {
 }
 
 func describeLoss(l *model.Loss) string {
+	kind := l.Kind
+	if l.Squared {
+		kind = "squared " + kind
+	}
 	switch {
 	case l.Ties != "":
 		return l.Kind + ", " + l.Ties + " ties"
@@ -151,9 +155,9 @@ func describeLoss(l *model.Loss) string {
 	case l.Level != 0:
 		return l.Kind + ", level " + words.Number(l.Level)
 	case l.ClassWeights != nil:
-		return l.Kind + ", labels weighed by " + words.Numbers(l.ClassWeights)
+		return kind + ", labels weighed by " + words.Numbers(l.ClassWeights)
 	}
-	return l.Kind
+	return kind
 }
 
 // describeChoice lists the hyperparameters, the largest first where there are many.

@@ -12,6 +12,7 @@ import (
 	"github.com/conetune/conetune/internal/webpage"
 	"github.com/conetune/conetune/internal/words"
 	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/problems/svm"
 	"github.com/conetune/conetune/tune"
 )
 
@@ -142,6 +143,9 @@ func choiceOf(run *Run, r *tune.Result) choice {
 	if c.said = rungOf(r); c.said == "" {
 		c.said = saidOf(r.Names, r.Lambda, all)
 	}
+	if run.Options.Loss == svm.SquaredHinge && len(r.Ladder) > 0 && r.Ladder[0].Taken { // without bounds
+		c.same = sameAs(r.Model, r.Lambda[0], 0, whole, classes != nil || run.Source.Wanted.Weights != "", false)
+	}
 	return c
 }
 
@@ -230,9 +234,9 @@ func ladderTable(r *tune.Result) *webpage.Table {
 	return t
 }
 
-// sameAs is the model in the words of scikit-learn and glmnet; n is the number of rows that it is trained on, or the
-// sum of their weights w. In the place of an offset o, which scikit-learn lacks, it has targets less the offset where
-// that is the same.
+// sameAs is the model in the words of scikit-learn and glmnet, svm with the squared hinge; n is the number of rows that
+// it is trained on, or the sum of their weights w. In place of an offset o, which scikit-learn lacks, it has targets
+// less the offset where that is the same.
 func sameAs(model string, lambda, l1, n float64, weights, offset bool) []sameModel {
 	digits := func(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
 	l, a := digits(lambda), words.Ratio(l1, 6)
@@ -252,6 +256,9 @@ func sameAs(model string, lambda, l1, n float64, weights, offset bool) []sameMod
 		}
 	case "poisson", "cox":
 		family = model
+	case "svm":
+		family = ""
+		learn = "LinearSVC(C=" + digits(1/(lambda*n)) + `, loss="squared_hinge", dual=False, intercept_scaling=1e5` + exactly
 	default:
 		return nil
 	}
@@ -263,6 +270,9 @@ func sameAs(model string, lambda, l1, n float64, weights, offset bool) []sameMod
 		glmnet, y = glmnet+", offset = o", "y - o"
 	}
 	list := []sameModel{{"glmnet", glmnet + ", standardize = FALSE)"}}
+	if family == "" {
+		list = nil
+	}
 	if learn == "" || offset && family != "gaussian" {
 		return list
 	}

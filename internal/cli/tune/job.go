@@ -21,6 +21,7 @@ import (
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/groups"
 	"github.com/conetune/conetune/problems/regression"
+	"github.com/conetune/conetune/problems/svm"
 	"github.com/conetune/conetune/table/input"
 	"github.com/conetune/conetune/tune"
 )
@@ -130,6 +131,8 @@ func (f *tuneFlags) checkModel(spec model.Spec, fs *pflag.FlagSet, rows []cli.Fl
 	if err := cli.CheckUse(fs,
 		cli.When("ties", !slices.Contains(survival.TieRules(), m.Ties), fmt.Sprintf(" is %q, expected one of: %s", m.Ties,
 			words.Joined(survival.TieRules()))),
+		cli.When("loss", !slices.Contains(svm.Losses(), m.Loss), fmt.Sprintf(" is %q, expected one of: %s", m.Loss,
+			words.Joined(svm.Losses()))),
 		cli.When("level", !(m.Level > 0 && m.Level < 1), fmt.Sprintf(" is %v, expected a number between 0 and 1", m.Level)),
 		cli.When("order", m.Order < 1, fmt.Sprintf(" is %d, expected at least 1", m.Order)),
 		cli.When("pilot", !slices.Contains(regression.Pilots(), m.Pilot), fmt.Sprintf(": unknown model %q; known are: %s",

@@ -62,6 +62,14 @@ func NewSVM(train, val Rows, low, high float64) (*SVM, error) {
 	return &SVM{train: g, rows: train, val: val, low: low, high: high}, nil
 }
 
+// Squared is the machine trained with the squared hinge, max(0, 1 - y_i (x_i'w - c))^2, and the same validation loss.
+// It has no programs of VF-iDCA.
+func (m *SVM) Squared() *SVM {
+	out := *m
+	out.train = m.train.Squared()
+	return &out
+}
+
 // Dim is one more than the number of features.
 func (m *SVM) Dim() int {
 	_, p := m.train.Dims()

@@ -21,8 +21,8 @@ type local struct {
 // column is that of the i-th feature.
 func (l *local) column(i int) []float64 { return l.h[i*l.lda : i*l.lda+len(l.features)] }
 
-// localise makes the products of some features, the working set among them, what work is done with. The gradients are to
-// be filled in, and the products if they are not those of the same features.
+// localise makes the products of some features, the working set among them, what work is done with. The gradients are
+// to be filled in, and the products if they are not those of the same features.
 func (f *fold) localise(features []int) (l *local, same bool) {
 	q := f.d.q
 	if f.local == nil {

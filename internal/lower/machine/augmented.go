@@ -84,6 +84,9 @@ func newAugmented(g *Problem, b box, tol float64) *augmented {
 	a.inner = newInner(&a.curve, &a.box, g.rows.p)
 	a.inner.most = g.mostWork
 	a.d = a.inner.d
+	if g.squared {
+		a.top, a.width, a.curve.few = math.Inf(1), squaredWidth, g.fewRows()
+	}
 	return a
 }
 
@@ -96,16 +99,30 @@ func (a *augmented) regroup() bool {
 }
 
 // certify computes the value, with the losses as they are, and its distance from that of the dual program, whose
-// multipliers are the alpha_i, those of one label made smaller so that the sums of both are the same, as c is free.
+// multipliers are the alpha_i, those of one label made smaller so that the sums of both are the same, as c is free. The
+// squared hinge takes alpha_i^2 / (4 u_i) from it.
 func (a *augmented) certify() {
 	scale := a.scales()
 	a.value = a.loss[0] + a.loss[1]
-	dual := scale[0]*a.total[0] + scale[1]*a.total[1]
+	dual := a.multipliers(scale)
 	for j, w := range a.z[:a.rows.p] {
 		a.value += a.lambda * w * w / 2
 		dual -= a.box.conjugate(j, scale[0]*a.sums[0][j]+scale[1]*a.sums[1][j])
 	}
 	a.gap = math.Abs(a.value - dual)
+}
+
+// multipliers is what the alpha_i with these factors bring to the dual value.
+func (a *augmented) multipliers(scale [2]float64) float64 {
+	sum := scale[0]*a.total[0] + scale[1]*a.total[1]
+	if a.squared() {
+		for i, t := range a.shares {
+			k := a.rows.label(i)
+			t *= scale[k]
+			sum -= a.part[k][i] * squaredWidth / 2 * t * t
+		}
+	}
+	return sum
 }
 
 // scales are the factors of the alpha_i of each label in the dual program.
@@ -175,13 +192,16 @@ func (a *augmented) run() outcome.Stop {
 			continue // what a rough step takes off says little
 		}
 		if whole && same || fall <= enough*far || since >= mostInner {
-			for _, i := range a.work {
-				a.prox[i] = max(0, min(1, a.prox[i]+a.margins[i]/a.width))
+			if !a.squared() {
+				for _, i := range a.work {
+					a.prox[i] = max(0, min(1, a.prox[i]+a.margins[i]/a.width))
+				}
 			}
-			if a.curve.stored() || a.gap <= a.reached/2 {
-				a.narrow(since)
-			} else { // with so narrow a band systems are not accurate enough
+			switch {
+			case !a.curve.stored() && a.gap > a.reached/2: // with so narrow a band systems are not accurate enough
 				a.sharp = math.Max(a.sharp/10, sharpest)
+			case !a.squared():
+				a.narrow(since)
 			}
 			a.reached = a.gap
 			since = 0

@@ -15,7 +15,8 @@ import (
 //
 //	H = diag(curve) + sum_i weight_i b_i b_i',  b_i = (a_i, -y_i),  over the rows in the band,
 //
-// stored where p is at most mostStored, and else only its products.
+// stored where p is at most mostStored, and else only its products. Where there are few rows, systems are of their
+// order.
 type curvature struct {
 	rows   *signedRows
 	end    *stop.Stop
@@ -23,6 +24,7 @@ type curvature struct {
 	weight []float64 // of each of them
 	curve  []float64 // of length p+1
 	full   []float64 // H, or nil
+	few    bool      // systems are solved by rows
 	least  float64   // the accuracy of solves by products
 	diag   []float64 // of H, if it is not stored
 	work   float64   // multiplications in products, about
@@ -44,12 +46,15 @@ const (
 	blockRows = 256
 )
 
-// stored says whether H is.
-func (h *curvature) stored() bool { return len(h.curve)-1 <= mostStored }
+// stored says whether H is, or systems of another form of it are, so that they are solved to rounding.
+func (h *curvature) stored() bool { return h.few || len(h.curve)-1 <= mostStored }
 
 // set makes H of a band; false where it was ended.
 func (h *curvature) set() bool {
 	n := len(h.curve)
+	if h.few {
+		return true
+	}
 	if !h.stored() {
 		h.diag = append(h.diag[:0], h.curve...)
 		return h.diagonal(h.diag)
@@ -158,7 +163,7 @@ func (h *curvature) gather(i int, in []int32) int {
 // times sets out to H v.
 func (h *curvature) times(out, v []float64) {
 	n := len(v)
-	if h.full != nil {
+	if h.full != nil && !h.few {
 		clear(out)
 		for j, x := range v {
 			if x != 0 {
@@ -180,6 +185,9 @@ func (h *curvature) times(out, v []float64) {
 // says whether there is one, to rounding or, where products are all that is known of H, to an accuracy.
 func (h *curvature) solve(free []int, right, x []float64, accuracy float64) bool {
 	clear(x)
+	if h.few {
+		return h.byRows(free, right, x)
+	}
 	if h.full == nil {
 		return h.byProducts(free, right, x, accuracy)
 	}

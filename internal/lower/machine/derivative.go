@@ -16,6 +16,9 @@ package machine
 // Derivative returns the derivative of W and C in the direction of hyperparameters given, the bounds all of them or nil
 // for none. It is the forward mode.
 func (g *Problem) Derivative(m *Solution, lambda float64, bound []float64) (dw []float64, dc float64) {
+	if g.squared {
+		return g.squaredDerivative(m, lambda, bound)
+	}
 	s, r := m.sides(g), g.rows
 	dw = make([]float64, r.p)
 	for j, b := range s.box {
@@ -56,6 +59,9 @@ func (s *state) addInside(g *Problem, beta, v []float64) {
 // Adjoint returns the derivatives in lambda and in the bounds of a function of W and C with the gradient (w, c), by one
 // system: with S (pi, kappa) = (A w_F, c), a right side q of the equations above has the value pi'q.
 func (g *Problem) Adjoint(m *Solution, w []float64, c float64) (lambda float64, bound []float64) {
+	if g.squared {
+		return g.squaredAdjoint(m, w, c)
+	}
 	s, r := m.sides(g), g.rows
 	sum := append([]float64(nil), w...) // less A'pi, and with what C adds where it is the middle of an interval
 	if m.flat {

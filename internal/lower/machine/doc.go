@@ -16,6 +16,9 @@
 // alpha_i is 0 where the margin s_i = 1 - a_i'w + y_i c is negative, u_i where it is positive, and between where the
 // row is at the kink of its loss.
 //
+// With the squared hinge, see [Problem.Squared], alpha_i has no upper bound, and D(alpha) is less by the sum of the
+// alpha_i^2 / (4 u_i).
+//
 // [Problem.Within] minimises the loss alone, with |w|^2/2 at most a radius, within the box; [Subproblem] solves the
 // second program of VF-iDCA, for several folds together.
 //
@@ -33,7 +36,8 @@
 // Beyond, the method of multipliers with semismooth Newton steps (Rockafellar 1976; Yan and Li 2020), each of which
 // takes the rows near their kinks alone: a system of the order of the features where these are at most 1000, and else
 // by conjugate gradients, the pieces of the box changed by gradient steps between (Moré, Toraldo 1991). All rows are
-// gone through a few times in a fit. What does not come to its end so is solved by a path.
+// gone through a few times in a fit. What does not come to its end so is solved by a path. With the squared hinge the
+// function is smooth as it is, and these steps are the finite Newton method of Keerthi and DeCoste (2005).
 //
 // Subproblems are solved by an interior-point method (Mehrotra 1992) on few rows and features, and else by the method
 // of multipliers.

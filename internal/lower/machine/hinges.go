@@ -16,6 +16,9 @@ import (
 // Only the rows whose margins are near 0 take part, the working rows. The others keep their sides, and add a linear
 // function. As soon as margins have gone half as far as those of the other rows were away from 0 at least, all margins
 // are computed anew, and the working rows chosen anew; the same before the end, so that the gap is one of all rows.
+//
+// The squared hinge is the largest t s_i - t^2/4 over t >= 0: the function of the method of multipliers as it is, with
+// shares of any size, beta_i = 0, and the width 1/2. All rows are then working rows.
 type hinges struct {
 	rows    *signedRows
 	part    [2][]float64 // the weights of the rows in both losses
@@ -23,6 +26,7 @@ type hinges struct {
 	z       []float64
 	margins []float64
 	shares  []float64    // t_i
+	top     float64      // the largest share, 1, or +Inf of the squared hinge
 	prox    []float64    // beta_i
 	banded  []bool       // whether t_i is between 0 and 1
 	sums    [2][]float64 // of weight t_i b_i, of each loss
@@ -45,7 +49,7 @@ type hinges struct {
 // newHinges begins at z = 0, with all shares 0.
 func newHinges(rows *signedRows, part [2][]float64) *hinges {
 	n, p := rows.n, rows.p
-	f := &hinges{rows: rows, part: part, margins: slices.Repeat([]float64{1}, n), banded: make([]bool, n)}
+	f := &hinges{rows: rows, part: part, margins: slices.Repeat([]float64{1}, n), banded: make([]bool, n), top: 1}
 	for _, v := range []*[]float64{&f.shares, &f.prox, &f.rate} {
 		*v = make([]float64, n)
 	}
@@ -114,7 +118,9 @@ func (f *hinges) band() float64 {
 // sides where their margins are.
 func (f *hinges) choose(share int) bool {
 	n := f.rows.n
-	f.radius, f.moved = quantile(f.margins, f.kinks()+min(share*(f.rows.p+1), n/2)), 0
+	if f.radius, f.moved = math.Inf(1), 0; !f.squared() {
+		f.radius = quantile(f.margins, f.kinks()+min(share*(f.rows.p+1), n/2))
+	}
 	f.work = f.work[:0]
 	for i, s := range f.margins {
 		if math.Abs(s) <= f.radius || inside(f.shares[i]) {
@@ -150,14 +156,14 @@ func (f *hinges) classify(width float64) bool {
 	for _, i := range f.work {
 		s := f.margins[i]
 		t := f.prox[i] + s/width
-		f.banded[i] = t > 0 && t < 1
-		t = max(0, min(1, t))
+		f.banded[i] = t > 0 && t < f.top
+		t = max(0, min(f.top, t))
 		away := t - f.prox[i]
 		smooth := t*s - width/2*away*away
 		for k, part := range f.part {
 			f.smooth[k] += part[i] * smooth
 			if s > 0 {
-				f.loss[k] += part[i] * s
+				f.loss[k] += part[i] * lossOf(s, f.squared())
 			}
 		}
 		if t != f.shares[i] && !f.put(i, t) {
@@ -178,11 +184,14 @@ func (f *hinges) losses() {
 	for i, s := range f.margins {
 		if s > 0 {
 			for k, part := range f.part {
-				f.loss[k] += part[i] * s
+				f.loss[k] += part[i] * lossOf(s, f.squared())
 			}
 		}
 	}
 }
+
+// squared says whether the losses are squares of hinges.
+func (f *hinges) squared() bool { return f.top > 1 }
 
 // compare says whether the band is the same at the margins now, and what the regularisation of the first loss and m
 // times the second is there.
@@ -191,8 +200,8 @@ func (f *hinges) compare(m, width float64) (same bool, far float64) {
 	for _, i := range f.work {
 		b := f.prox[i]
 		t := b + f.margins[i]/width
-		same = same && (t > 0 && t < 1) == f.banded[i]
-		t = max(0, min(1, t)) - b
+		same = same && (t > 0 && t < f.top) == f.banded[i]
+		t = max(0, min(f.top, t)) - b
 		far += (f.part[0][i] + m*f.part[1][i]) * t * t
 	}
 	return same, far * width / 2
@@ -255,7 +264,7 @@ func (f *hinges) smoothed(t, width float64) (value float64, rate [2]float64) {
 		if x <= 0 && prox == 0 {
 			continue
 		}
-		x = max(0, min(1, x))
+		x = max(0, min(f.top, x))
 		away, r := x-prox, x*f.rate[i]
 		value += second[i] * (x*s - width/2*away*away)
 		rate[0] += first[i] * r

@@ -27,7 +27,7 @@ type kernel struct {
 	inside          []bool    // F
 	gram            []float64 // the lower triangle of A_F A_F', by columns
 	columns, scaled []float64
-	at              []int32 // of each feature that changes, its number + 1
+	at              []int32 // of features, see signedRows.features
 }
 
 const (
@@ -164,31 +164,19 @@ func (k *kernel) turn() (same bool) {
 // add adds the products of the rows in features that came into F, and subtracts those in others.
 func (k *kernel) add(features []int) {
 	n := k.g.rows.n
+	every := make([]int, n)
+	for i := range every {
+		every[i] = i
+	}
 	for part := range slices.Chunk(features, blockRows) {
 		k.columns, k.scaled = zeros(k.columns, n*len(part)), zeros(k.scaled, n*len(part))
-		for e, j := range part {
-			k.at[j] = int32(e + 1)
-		}
-		for i := range n {
-			index, value := k.g.rows.stored(i)
-			if index == nil {
-				for e, j := range part {
-					k.columns[e*n+i] = value[j]
-				}
-			}
-			for q, j := range index {
-				if e := int(k.at[j]); e > 0 {
-					k.columns[(e-1)*n+i] = value[q]
-				}
-			}
-		}
+		k.g.rows.features(every, part, k.at, k.columns)
 		for e, j := range part {
 			sign := 1.0
 			if k.inside[j] {
 				sign = -1
 			}
 			floats.ScaleTo(k.scaled[e*n:(e+1)*n], sign, k.columns[e*n:(e+1)*n])
-			k.at[j] = 0
 		}
 		dense.SyrkNT(n, len(part), k.columns, n, k.scaled, n, k.gram, n)
 	}

@@ -22,6 +22,8 @@ type Problem struct {
 	many  bool             // the rows that differ
 	parts *stacked         // of NewStacked
 	all   func() []float64 // the products of all rows, see kernel; nil where the features are too few
+	// squared says that the loss is the squared hinge.
+	squared bool
 	// mostWork bounds the multiplications in Newton systems of one solve where these are not stored: it is that of the
 	// package, but in tests.
 	mostWork float64
@@ -81,7 +83,7 @@ func New(x *design.Matrix, y, weights []float64) (*Problem, error) {
 // Dims returns the number of rows that differ and p of features.
 func (g *Problem) Dims() (n, p int) { return g.rows.n, g.rows.p }
 
-// Many says whether the rows that differ are so many that the method for many rows is taken.
+// Many says whether the method for many rows is taken: where those that differ are that, and for the squared hinge.
 func (g *Problem) Many() bool { return g.many }
 
 // hasMany is [Problem.Many].
@@ -98,12 +100,12 @@ func (g *Problem) hasMany() bool {
 // gradients.
 func (g *Problem) Wide() bool { return g.rows.n > fewRows && g.rows.p > mostStored }
 
-// Loss is the mean hinge loss of the decision value x.w - c, which has a w for each feature.
+// Loss is the mean loss of the decision value x.w - c, which has a w for each feature.
 func (g *Problem) Loss(w []float64, c float64) float64 {
 	sum := 0.0
 	for i, u := range g.rows.u {
 		if s := g.rows.need[i] - g.rows.product(i, w) + g.rows.y[i]*c; s > 0 {
-			sum += u * s
+			sum += u * lossOf(s, g.squared)
 		}
 	}
 	return sum
@@ -202,12 +204,12 @@ func (g *Problem) Solve(ctx context.Context, lambda float64, bound []float64, o 
 }
 
 // manyOrPath solves by the method for many rows, and by a path where that stalls. A path over many rows of many
-// features would take hours: there the point stays as it is, with its gap.
+// features would take hours, and the squared hinge has none: there the point stays as it is, with its gap.
 func (g *Problem) manyOrPath(ctx context.Context, lambda float64, bound []float64, o Options) *Solution {
 	out := g.solveMany(ctx, lambda, bound, o)
 	switch {
 	case out.Status != outcome.Stalled:
-	case g.Wide():
+	case g.Wide() || g.squared:
 		out.Status = outcome.IterationLimit
 	default:
 		out = g.fromNothing(ctx, lambda, bound, o, out.Exchanges)

@@ -108,12 +108,17 @@ func (m *Solution) sides(g *Problem) *state {
 // ended.
 func (g *Problem) begin(a *augmented, start *Solution) bool {
 	if start == nil || start.many == nil {
-		a.width = widest
+		if !g.squared {
+			a.width = widest
+		}
 		return !a.end.Look()
 	}
 	p := g.rows.p
 	a.box.cut(a.z[:p], start.W)
-	a.z[p], a.shares = start.many.c, start.many.shares()
+	if a.z[p] = start.many.c; g.squared {
+		return !a.end.Look() && a.measure()
+	}
+	a.shares = start.many.shares()
 	copy(a.prox, a.shares)
 	return !a.end.Look() && a.measure() && a.sum()
 }
@@ -135,11 +140,11 @@ func (g *Problem) solveMany(ctx context.Context, lambda float64, bound []float64
 	out.many = pack(a.hinges)
 	out.many.scale = a.scales()
 	out.v = make([]float64, p)
+	out.total = a.multipliers(out.many.scale)
 	for k, s := range out.many.scale {
-		out.total += s * a.total[k]
 		floats.AddScaled(out.v, s, a.sums[k][:p])
 	}
-	if out.Status != outcome.Cancelled && !slices.ContainsFunc(a.shares, inside) {
+	if out.Status != outcome.Cancelled && !g.squared && !slices.ContainsFunc(a.shares, inside) {
 		out.middle(g, func(i int) bool { return 2*a.shares[i] > 1 })
 	}
 	return out

@@ -221,7 +221,7 @@ func TestWorkIsBounded(t *testing.T) {
 	require.InDelta(t, best.Objective, out.Objective, 2e-8)
 }
 
-// The systems of Newton steps have the solutions of a dense factor: by a factor of H, and by conjugate gradients.
+// The systems of Newton steps have the solutions of a dense factor: by a factor of H, by conjugate gradients, and by rows.
 func TestCurvature(t *testing.T) {
 	const n = 300
 	x, y := words(5, n, 40, 6)
@@ -279,6 +279,9 @@ func TestCurvature(t *testing.T) {
 	require.True(t, h.set())
 	require.True(t, h.solve(free, right, got, tightest))
 	check("factor")
+	h.few = true
+	require.True(t, h.solve(free, right, got, tightest))
+	check("by rows")
 }
 
 // Above fewRows they are what is taken, and derivatives are finite differences of them.

@@ -254,6 +254,30 @@ func (r *signedRows) margins(out, w []float64, c float64, end *stop.Stop) bool {
 // sampled is the number of rows that quantiles are found from.
 const sampled = 2000
 
+// features sets to, of zeros, to the entries of some rows in some features, by columns. at has a 0 for each feature.
+func (r *signedRows) features(rows, features []int, at []int32, to []float64) {
+	n := len(rows)
+	for e, j := range features {
+		at[j] = int32(e + 1)
+	}
+	for k, i := range rows {
+		index, value := r.stored(i)
+		if index == nil {
+			for e, j := range features {
+				to[e*n+k] = value[j]
+			}
+		}
+		for q, j := range index {
+			if e := int(at[j]); e > 0 {
+				to[(e-1)*n+k] = value[q]
+			}
+		}
+	}
+	for _, j := range features {
+		at[j] = 0
+	}
+}
+
 // quantile is about the size of margins that so many rows do not exceed, found from a part of the rows.
 func quantile(margins []float64, count int) float64 {
 	stride := 1 + len(margins)/sampled

@@ -103,7 +103,7 @@ func NewSubproblem(parts []*Problem, workers int) (*Subproblem, error) {
 // where its Newton steps need no iterations and the features are not many beside the rows, or where there are many
 // rows.
 func (g *Problem) Quick() bool {
-	return g.rows.p <= min(mostWhole, rowShare*g.rows.n) || g.rows.n > manyRows || g.Wide()
+	return !g.squared && (g.rows.p <= min(mostWhole, rowShare*g.rows.n) || g.rows.n > manyRows || g.Wide())
 }
 
 // solving is one solve.

@@ -1,0 +1,180 @@
+package machine
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/internal/lower/design"
+	"github.com/conetune/conetune/internal/matrices"
+	"github.com/conetune/conetune/internal/must"
+	"github.com/conetune/conetune/outcome"
+)
+
+// squaredOptimal checks a solution with the squared hinge by the definitions of its value and gradient.
+func squaredOptimal(t *testing.T, x *mat.Dense, y, u []float64, lambda float64, g *Problem, m *Solution, name string) {
+	t.Helper()
+	require.Equal(t, outcome.Converged, m.Status, name)
+	value, slope := lambda/2*floats.Dot(m.W, m.W), 0.0
+	gradient := make([]float64, len(m.W))
+	floats.AddScaled(gradient, lambda, m.W)
+	for i, v := range y {
+		if s := 1 - v*(floats.Dot(x.RawRowView(i), m.W)-m.C); s > 0 {
+			w := u[i] / floats.Sum(u)
+			value += w * s * s
+			floats.AddScaled(gradient, -2*w*s*v, x.RawRowView(i))
+			slope += 2 * w * s * v
+		}
+	}
+	require.InDelta(t, value, m.Objective, 1e-11*(1+value), name)
+	require.LessOrEqual(t, m.Gap, 1e-12*g.scale, name)
+	near := 1e-5 * math.Sqrt(g.tau)
+	require.InDelta(t, 0, slope, near, name)
+	for j, w := range m.W {
+		require.LessOrEqual(t, math.Abs(w), m.bound[j], name)
+		switch d := gradient[j]; {
+		case w >= m.bound[j]:
+			require.LessOrEqual(t, d, near, name)
+		case w <= -m.bound[j]:
+			require.GreaterOrEqual(t, d, -near, name)
+		default:
+			require.InDelta(t, 0, d, near, name)
+		}
+	}
+}
+
+// On rows of many kinds, from nothing and from the solution before, values and gradients are those of an optimum.
+func TestSquaredHinge(t *testing.T) {
+	for name, draw := range samples() {
+		x, y, u := draw()
+		for k, d := range []*design.Matrix{design.New(x), design.New(matrices.Compress(x))} {
+			g := must.Of(New(d, y, u))(t).Squared()
+			var last *Solution
+			for _, lambda := range []float64{1e4, 1, 1e-2, 1e-4, 1e-6} {
+				for _, bound := range []float64{math.Inf(1), 10, 0.3, 1e-2, 1e-6} {
+					what := fmt.Sprint(name, " ", k, " ", lambda, " ", bound)
+					s := must.Of(g.Solve(context.Background(), lambda, []float64{bound}, Options{Tol: 1e-12, Start: last}))(t)
+					squaredOptimal(t, x, y, u, lambda, g, s, what)
+					last = s
+				}
+			}
+		}
+	}
+}
+
+// So many features of few entries that the matrix is not stored, and systems are solved by conjugate gradients or, of
+// few rows, by these.
+func TestSquaredHingeWide(t *testing.T) {
+	for _, n := range []int{900, 200} {
+		x, y := words(2, n, 1500, 12)
+		u := make([]float64, len(y))
+		floats.AddConst(1, u)
+		g := must.Of(New(design.New(matrices.Compress(x)), y, nil))(t).Squared()
+		for _, bound := range []float64{math.Inf(1), 0.1} {
+			s := must.Of(g.Solve(context.Background(), 1e-3, []float64{bound}, Options{Tol: 1e-12}))(t)
+			squaredOptimal(t, x, y, u, 1e-3, g, s, fmt.Sprint(n, bound))
+		}
+	}
+}
+
+// waves are rows that another program can make.
+func waves() (x *mat.Dense, y []float64) {
+	const n, p = 40, 6
+	x, y = mat.NewDense(n, p, nil), make([]float64, n)
+	for i := range n {
+		for j := range p {
+			x.Set(i, j, math.Sin(float64((i+1)*(j+1))*0.7+float64(j*j)))
+		}
+		y[i] = 1
+		if 2*x.At(i, 0)-x.At(i, 1)+0.5*x.At(i, 2)+1.5*math.Cos(3*float64(i))+0.3 < 0 {
+			y[i] = -1
+		}
+	}
+	return x, y
+}
+
+// LinearSVC of scikit-learn 1.9.1 on these rows, whose constant has next to no penalty:
+//
+//	i = numpy.arange(1, 41)[:, None]; j = numpy.arange(6)[None, :]; x = numpy.sin(i * (j + 1) * 0.7 + j * j)
+//	y = numpy.where(2*x[:, 0] - x[:, 1] + 0.5*x[:, 2] + 1.5*numpy.cos(3 * (i[:, 0] - 1)) + 0.3 > 0, 1, -1)
+//	m = LinearSVC(loss="squared_hinge", C=1 / (40 * lam), dual=False, tol=1e-14, intercept_scaling=1e5,
+//	              max_iter=100000).fit(x, y); print(m.coef_, m.intercept_)
+func TestSquaredHingePeer(t *testing.T) {
+	x, y := waves()
+	g := must.Of(New(design.New(x), y, nil))(t).Squared()
+	for _, c := range []struct {
+		lambda, b0 float64
+		w          []float64
+	}{
+		{1, 0.019523691228239822, []float64{0.40086178115921617, -0.2202352384061811, 0.047312873288752236,
+			-0.06576969209038518, 0.09472517672586482, -0.03807010943079359}},
+		{0.1, 0.02566699612827327, []float64{0.7697215608951427, -0.44480555263213184, 0.05940611832955215,
+			-0.02967486917445855, 0.2556906441618689, -0.08231460161569458}},
+		{0.001, 0.1114009618187482, []float64{0.9948931447587352, -0.6448156507757763, -0.14202751241441505,
+			0.2735276680348623, 0.7440158336116776, 0.014627384501185099}},
+	} {
+		s := must.Of(g.Solve(context.Background(), c.lambda, []float64{math.Inf(1)}, Options{Tol: 1e-13}))(t)
+		require.InDeltaSlice(t, c.w, s.W, 1e-6)
+		require.InDelta(t, c.b0, -s.C, 1e-6)
+	}
+}
+
+// At w = 0 the best constant of labels with the shares q and 1 - q is c = 1 - 2 q, and the value 4 q (1 - q).
+func TestSquaredHingeWithoutFeatures(t *testing.T) {
+	x, y := waves()
+	g := must.Of(New(design.New(x), y, nil))(t).Squared()
+	positive := 0.0
+	for _, v := range y {
+		positive += (1 + v) / 2 / float64(len(y))
+	}
+	s := must.Of(g.Solve(context.Background(), 1e9, []float64{1e-9}, Options{Tol: 1e-12}))(t)
+	require.InDelta(t, 1-2*positive, s.C, 1e-6)
+	require.InDelta(t, 4*positive*(1-positive), s.Objective, 1e-6)
+	require.InDelta(t, 4*positive*(1-positive), g.scale, 1e-12)
+}
+
+// Derivatives are those of differences, and both modes agree.
+func TestSquaredHingeDerivatives(t *testing.T) {
+	x, y := waves()
+	g := must.Of(New(design.New(x), y, nil))(t).Squared()
+	solve := func(lambda float64, bound []float64) *Solution {
+		return must.Of(g.Solve(context.Background(), lambda, bound, Options{Tol: 1e-14}))(t)
+	}
+	bound, value := []float64{0.3, 2, 2, 0.05, 2, 2}, []float64{1, -2, 0.5, 3, 1, -1}
+	m := solve(0.1, bound)
+	lambda, bounds := g.Adjoint(m, value, 0.7)
+	for k := range 1 + len(bound) {
+		const h = 1e-5
+		up, down, direction := append([]float64(nil), bound...), append([]float64(nil), bound...), make([]float64, len(bound))
+		dl, want := 0.0, lambda
+		if k == 0 {
+			dl = 1
+		} else {
+			up[k-1], down[k-1], direction[k-1], want = up[k-1]+h, down[k-1]-h, 1, bounds[k-1]
+		}
+		a, b := solve(0.1+h*dl, up), solve(0.1-h*dl, down)
+		dw, dc := g.Derivative(m, dl, direction)
+		slope := make([]float64, len(dw))
+		floats.AddScaled(slope, 1/(2*h), a.W)
+		floats.AddScaled(slope, -1/(2*h), b.W)
+		require.InDeltaSlice(t, slope, dw, 1e-6)
+		require.InDelta(t, (a.C-b.C)/(2*h), dc, 1e-6)
+		require.InDelta(t, want, floats.Dot(value, dw)+0.7*dc, 1e-9)
+	}
+}
+
+// In a ball the least loss is that of the penalised form at its multiplier.
+func TestSquaredHingeWithin(t *testing.T) {
+	x, y := waves()
+	g := must.Of(New(design.New(x), y, nil))(t).Squared()
+	s := must.Of(g.Solve(context.Background(), 0.1, []float64{0.5}, Options{Tol: 1e-13}))(t)
+	w := must.Of(g.Within(context.Background(), floats.Dot(s.W, s.W)/2, []float64{0.5}, Options{Tol: 1e-12}))(t)
+	require.InDelta(t, g.Loss(s.W, s.C), w.Loss, 1e-11)
+	require.InDelta(t, 0.1, w.Lambda, 1e-4)
+	require.InDeltaSlice(t, s.W, w.W, 1e-5)
+}

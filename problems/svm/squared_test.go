@@ -1,0 +1,49 @@
+package svm
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/internal/must"
+	"github.com/conetune/conetune/outcome"
+	"github.com/conetune/conetune/problems"
+	"github.com/conetune/conetune/tune"
+)
+
+// Each rung of the squared hinge can be asked for, and conic programs have the validation error of its fits.
+func TestSquaredHingeRungs(t *testing.T) {
+	m := must.Of(New(folded(t, 3, 400, 6, 4, 1), Options{Loss: SquaredHinge}))(t)
+	for _, rung := range []string{"common", "adaptive", "adaptive-twice"} {
+		var errors []float64
+		for _, engine := range []string{"", tune.EngineConic} {
+			r := must.Of(tune.Run(context.Background(), m, tune.Config{Rung: rung, Engine: engine}))(t)
+			require.Equal(t, outcome.Converged, r.Status)
+			require.True(t, r.Ladder[len(r.Ladder)-1].Taken)
+			errors = append(errors, r.Refit.Validation)
+		}
+		require.InEpsilon(t, errors[1], errors[0], 1e-2, rung)
+	}
+	_, err := New(m.cv, Options{Loss: "square"})
+	require.ErrorContains(t, err, `svm: unknown loss "square"; known are: hinge, squared-hinge`)
+}
+
+// The final training is that of the conic program, and iterations of VF-iDCA are conic programs.
+func TestSquaredHingeIsConic(t *testing.T) {
+	ctx := context.Background()
+	m := must.Of(New(folded(t, 5, 80, 4, 3, 1), Options{ClassWeights: []float64{1, 2}, Loss: SquaredHinge}))(t)
+	for _, h := range [][]float64{{10, 0.3, 0.2, 0.1, 1e-6}, {0.05, 10, 10, 10, 10}} {
+		for _, of := range []training{within(h), weighted(h)} {
+			w, c := must.Both(m.train(ctx, problems.Solver{Backend: native(t), Fits: true}, of))(t)
+			conic, d := must.Both(m.train(ctx, problems.Solver{Backend: native(t), Options: backends.Options{Eps: 1e-10}},
+				of))(t)
+			require.InDeltaSlice(t, conic, w, 1e-4)
+			require.InDelta(t, d, c, 1e-4)
+		}
+	}
+	r := must.Of(tune.Run(ctx, m, tune.Config{Preset: tune.PresetPaper, MaxIter: 5}))(t)
+	require.Len(t, r.Trace, 5)
+	require.NotEqual(t, "fit", r.Trace[4].SubEngine)
+}

@@ -81,6 +81,9 @@ type Traits struct {
 	// last digits of a solution cost most of its time and tell nothing of the hyperparameters; 0 for none in
 	// particular. The validation loss then is not negative.
 	Coarse float64
+	// Piecewise says that the loss is linear in pieces. The validation loss of a point then is about as far from that of
+	// the solution as its gap, and not as the root of that.
+	Piecewise bool
 	// Parts are the fit, or those of its folds, where it solves the programs of VF-iDCA faster than conic programs, as
 	// only fits of this module can: package internal/lower/bilevel.
 	Parts []Fit

@@ -22,7 +22,9 @@ type evaluator struct {
 	fit   *warm.Chain    // nil if all are conic programs
 	conic *dca.Penalized // nil before the first
 	gap   float64        // of solves by the fit, in the place of its own where it is larger
-	alone bool           // what the fit cannot solve is not solved at all
+	// far says that a trial that is solved to a gap is too far from the best one to be solved further; nil for none.
+	far   func(tr *trial, gap float64) bool
+	alone bool // what the fit cannot solve is not solved at all
 }
 
 func (t *task) evaluator(ctx context.Context, s *space) (*evaluator, error) {
@@ -116,31 +118,45 @@ func (e *evaluator) at(ctx context.Context, values []float64) (trial, error) {
 	return e.with(ctx, lambda, upper)
 }
 
-// with is that with hyperparameters.
+// firstGap times the gap of a search is that of the first solve of a trial that may be far from the best one, and
+// nextGap the factor from solve to solve.
+const firstGap, nextGap = 1e3, 0.2
+
+// with is that with hyperparameters. Of a loss that is linear in pieces a trial is solved as far as its error may be
+// the least.
 func (e *evaluator) with(ctx context.Context, lambda, upper []float64) (trial, error) {
-	tr := trial{Lambda: lambda, Upper: upper}
-	solved, err := e.descend(ctx, &tr)
-	if err == nil && !solved {
-		err = e.solve(ctx, &tr)
+	gap := 0.0
+	if e.far != nil && e.fit != nil && e.fit.Traits().Piecewise {
+		gap = firstGap * e.gap
 	}
-	if err != nil {
-		return tr, err
+	for ; ; gap *= nextGap {
+		tr := trial{Lambda: lambda, Upper: upper}
+		solved, err := e.descend(ctx, &tr, gap)
+		if err == nil && !solved {
+			err = e.solve(ctx, &tr)
+		}
+		if err != nil {
+			return tr, err
+		}
+		if tr.X != nil {
+			score, _ := e.task.score(tr.X)
+			tr.Errors = &score
+			e.task.rate(&tr)
+		}
+		tr.Elapsed = e.task.elapsed()
+		if gap <= e.gap || !solved || tr.X == nil || ctx.Err() != nil || e.far(&tr, gap) {
+			return tr, nil
+		}
 	}
-	if tr.X != nil {
-		score, _ := e.task.score(tr.X)
-		tr.Errors = &score
-		e.task.rate(&tr)
-	}
-	tr.Elapsed = e.task.elapsed()
-	return tr, nil
 }
 
-// descend solves the lower level of a trial by the fit. It says whether that went well.
-func (e *evaluator) descend(ctx context.Context, tr *trial) (bool, error) {
+// descend solves the lower level of a trial by the fit, to a gap where it is larger than those of others. It says
+// whether that went well.
+func (e *evaluator) descend(ctx context.Context, tr *trial, gap float64) (bool, error) {
 	if e.fit == nil {
 		return false, nil
 	}
-	pt, err := e.fit.Solve(ctx, slices.Concat(tr.Lambda, tr.Upper), math.Max(e.gap, gapOf(e.fit.Traits())))
+	pt, err := e.fit.Solve(ctx, slices.Concat(tr.Lambda, tr.Upper), max(gap, e.gap, gapOf(e.fit.Traits())))
 	if err != nil || !pt.Solved {
 		// Compact points are not mixed with those of conic programs.
 		return ctx.Err() != nil || e.fit.Traits().Compact() || e.alone, err

@@ -30,8 +30,9 @@ const (
 	pathLeast = 1e-8
 	// A path ends where the error does not fall by the share pathGain from point to point, and is above the least by
 	// pathErrors standard errors of the differences of the folds, or has been above it at pathIdle points, or where a
-	// decade has lowered the least by less than that share.
-	pathIdle, pathGain, pathErrors = 3, 1e-3, 2.5
+	// decade has lowered the least by less than that share. Shares end where the least is above that of those before by
+	// shareErrors of them, as on a ladder.
+	pathIdle, pathGain, pathErrors, shareErrors = 3, 1e-3, 2.5, 1
 	// lastFirst is by how much the last path of two weights begins above the others, and lastStep its factor from point to
 	// point.
 	lastFirst, lastStep = 100, 0.1
@@ -43,6 +44,8 @@ const (
 	pathTiny = 1e-4
 	// pathGap is the relative gap of the fits of a search, before the best weights are solved for to the end.
 	pathGap = 1e-4
+	// farGaps times its gap is how far the error of a trial may be from that of its solution, where gaps are large.
+	farGaps = 2
 )
 
 // pathShares are the shares of the first of two weights in their sum. Neither is left out, as both are refined.
@@ -166,6 +169,7 @@ func (t *task) searchPaths(ctx context.Context, p *paths) (*Result, error) {
 
 // exactly is the best trial of paths solved to the end, where rounding lets it.
 func (e *evaluator) exactly(ctx context.Context, p *paths, best trial) (trial, error) {
+	e.far = nil
 	if e.gap = 0; p.gap == 0 {
 		return best, nil
 	}
@@ -186,6 +190,10 @@ func (c *compass) down(e *evaluator, p *paths) error {
 	e.gap, e.alone = p.gap, p.ends && e.task.together != nil // what all folds together cannot solve is no point to choose
 	c.low = p.low
 	c.fallen = func(to float64) { e.gap = p.gap * to } // or an error would be made of it
+	// Gaps are shares of the error without coefficients.
+	e.far = func(tr *trial, gap float64) bool {
+		return len(c.tried) > 0 && tr.value() > c.best.value()+farGaps*gap*math.Abs(c.tried[0].value)
+	}
 	rises := false
 	for k, l := range p.lines {
 		last := k > 0 && k == len(p.lines)-1
@@ -211,9 +219,7 @@ func (c *compass) down(e *evaluator, p *paths) error {
 		if err != nil {
 			return err
 		}
-		// with the share
-		rises = k > 0 && before.X != nil &&
-			(least == nil || least.value() > before.value()+pathGain*math.Max(math.Abs(before.value()), c.scale))
+		rises = k > 0 && before.X != nil && (least == nil || least.risen(&before, shareErrors)) // with the share
 	}
 	if c.best.X == nil && e.alone && c.ctx.Err() == nil {
 		e.alone = false
@@ -293,7 +299,7 @@ func (c *compass) descend(points [][]float64, p *paths) error {
 		c.fallen(math.Min(c.best.value()/least[0], 1))
 		n := len(least) - 1
 		flat := n >= 2*decade && least[n] > least[n-decade]*(1-pathGain)
-		switch risen := idle >= pathIdle || tr.risen(best); {
+		switch risen := idle >= pathIdle || tr.risen(best, pathErrors); {
 		case falls:
 		case risen && p.far:
 			k = max(k, len(points)-1-2*decade)
@@ -421,8 +427,8 @@ func curved(xs, values []float64, i int) float64 {
 	return 2 * ((values[i+1]-values[i])/right - (values[i]-values[i-1])/left) / (right + left)
 }
 
-// risen says whether the error is above that of a better trial by more than the folds' differences leave to chance.
-func (tr *trial) risen(best *trial) bool {
+// risen says whether the error is above that of a better trial by so many standard errors of the folds' differences.
+func (tr *trial) risen(best *trial, errors float64) bool {
 	n := len(tr.folds)
 	if n < 2 || len(best.folds) != n {
 		return false // they are not known
@@ -430,7 +436,7 @@ func (tr *trial) risen(best *trial) bool {
 	above := make([]float64, n)
 	floats.SubTo(above, tr.folds, best.folds)
 	mean, deviation := stat.MeanStdDev(above, nil)
-	return mean > pathErrors*stat.StdErr(deviation, float64(n))
+	return mean > errors*stat.StdErr(deviation, float64(n))
 }
 
 // recorded is an evaluation that tells where the run is, of so many points, and keeps the trial. Weights so small that

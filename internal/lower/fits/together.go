@@ -78,7 +78,9 @@ type togetherState struct {
 }
 
 // Traits implements [lower.Fit].
-func (m *Together) Traits() lower.Traits { return lower.Traits{Penalties: m.Penalties} }
+func (m *Together) Traits() lower.Traits {
+	return lower.Traits{Penalties: m.Penalties, Piecewise: m.data.Piecewise()}
+}
 
 // Solve implements [lower.Fit]. It starts from the point before, and from nothing where another solve has gone on from
 // that.

@@ -273,7 +273,9 @@ func (f *fold) round(ctx context.Context, w *Weights) float64 {
 	if pt.truncated = f.truncated(ctx, w); !pt.truncated {
 		f.products.begin(f)
 		share := min(modelShare, math.Sqrt(f.gap/max(f.null(), math.SmallestNonzeroFloat64)))
-		if pt.last {
+		if pt.envelope != nil {
+			share = envelopeShare
+		} else if pt.last {
 			share = lastShare
 		}
 		f.settle(ctx, w.scaled(&pt.inner, pt.unit), ending{share: share, again: pt.own &&
@@ -396,7 +398,7 @@ func (d *Data) columnwise(ctx context.Context, f func(from, to int)) {
 // solveCurved is Solve for a loss that is not of squares.
 func (p *Path) solveCurved(ctx context.Context, tol float64) {
 	d := p.d
-	if p.folds[0].point.envelope != nil {
+	if p.folds[0].point.envelope != nil && !p.stays() {
 		p.renewEnvelopes(ctx)
 	}
 	crew.Each(len(p.folds), d.threads, func(t int) {
@@ -453,10 +455,11 @@ func (p *Path) solveCurved(ctx context.Context, tol float64) {
 const roundedFall = 1e-15
 
 // modelShare is the share of its first sweep's largest decrease to which a model is solved at most, less where the gap
-// is small, lastShare that of the last model of a small single fit, whose coefficients then have twice the digits that
-// the gap asks for, and stallShare that of the decrease in the round before from which on a round is slow. After two of
-// these a fold has curvatures of its own, or of a joint loss all second derivatives.
-const modelShare, lastShare, stallShare = 1e-2, 1e-10, 0.2
+// is small, envelopeShare that of one of an envelope, of which the bends count for more, lastShare that of the last
+// model of a small single fit, whose coefficients then have twice the digits that the gap asks for, and stallShare that
+// of the decrease in the round before from which on a round is slow. After two of these a fold has curvatures of its
+// own, or of a joint loss all second derivatives.
+const modelShare, envelopeShare, lastShare, stallShare = 1e-2, 0.5, 1e-10, 0.2
 
 // Gap bounds how far the objective of a convex loss that is not negative is from its least, where the loss has some
 // value and gradients, less their signs, in the coefficients b, of classes with the constants after them, and in the

@@ -273,6 +273,9 @@ func (d *Data) withPenalty(sum float64, u int, w *Weights, b []float64) float64 
 	return sum + w.Norm[u]*math.Sqrt(size)
 }
 
+// Piecewise says that the loss is linear in pieces.
+func (d *Data) Piecewise() bool { return d.curved != nil && d.curved.train[0].envelope != nil }
+
 // Folds is the number of folds.
 func (d *Data) Folds() int { return len(d.folds) }
 

@@ -208,6 +208,15 @@ func (f *fold) reach(eta, change []float64, features []int, after []float64, w *
 	return at
 }
 
+// stays says that the weights are those of the last solve, as of one to a larger gap.
+func (p *Path) stays() bool {
+	return !slices.ContainsFunc(p.folds, func(f *fold) bool {
+		w, last := f.weights, f.last
+		return last == nil || !slices.Equal(w.Norm, last.Norm) || !slices.Equal(w.L1, last.L1) ||
+			!slices.Equal(w.L2, last.L2)
+	})
+}
+
 // renewEnvelopes has them about the multipliers of the last fit, of the width that suits its loss.
 func (p *Path) renewEnvelopes(ctx context.Context) {
 	crew.Each(len(p.folds), p.d.threads, func(t int) {

@@ -83,9 +83,13 @@ type checkedSolver struct {
 	mu     sync.Mutex // held while a method runs; a second caller gets ErrBusy
 	closed bool
 
-	inner     Solver // nil while there is none, and always for n = 0
-	stale     bool   // the data moved on in a way that inner could not follow
-	data      Problem
+	inner Solver // nil while there is none, and always for n = 0
+	stale bool   // the data moved on in a way that inner could not follow
+	data  Problem
+	// own says which parts of data are our copies that inner does not refer to, but for P and A, so that the next update
+	// may overwrite them. An update of P or A goes into a spare copy, which inner refers to from then on.
+	own       struct{ p, q, a, b bool }
+	spare     struct{ p, a []float64 }
 	start     Point // what WarmStart gave, for the next Solve
 	started   bool
 	setupTime time.Duration
@@ -146,6 +150,7 @@ func (s *checkedSolver) setup() error {
 		return s.failed(err)
 	}
 	s.inner, s.stale, s.setupTime = inner, false, time.Since(begin)
+	s.own = struct{ p, q, a, b bool }{} // inner refers to all of data now, or to copies of parts
 	s.solved = false
 	return nil
 }
@@ -228,7 +233,13 @@ func (s *checkedSolver) Update(u Update) error {
 	if u.P == nil && u.A == nil && u.Q == nil && u.B == nil {
 		return nil
 	}
-	u = s.data.copied(s.heard(u))
+	u = s.heard(u)
+	if u.P != nil {
+		u.P = filled(&s.spare.p, s.data.P, u.P)
+	}
+	if u.A != nil {
+		u.A = filled(&s.spare.a, s.data.A, u.A)
+	}
 	next := s.data.updated(u)
 	reduction := s.pattern.reduce(&next, s.low, s.high)
 	if !reduction.same(s.reduction) {
@@ -257,8 +268,19 @@ func (s *checkedSolver) Update(u Update) error {
 	s.judged.Reset(&s.data)
 	if u.P != nil {
 		s.shift = s.convexity.shift
+		s.spare.p = released(s.data.P, s.own.p)
+		s.data.P, s.own.p = next.P, true
 	}
-	s.data = next
+	if u.A != nil {
+		s.spare.a = released(s.data.A, s.own.a)
+		s.data.A, s.own.a = next.A, true
+	}
+	if u.Q != nil {
+		s.data.Q, s.own.q = replace(s.data.Q, u.Q, s.own.q), true
+	}
+	if u.B != nil {
+		s.data.B, s.own.b = replace(s.data.B, u.B, s.own.b), true
+	}
 	return nil
 }
 
@@ -283,11 +305,29 @@ func (s *checkedSolver) SetEps(eps float64) error {
 	return nil
 }
 
-// filled returns a matrix of the pattern of from with a copy of the values of to.
-func filled(from, to *sparse.CSC) *sparse.CSC {
+// replace returns a slice with the values of to, which is from itself if we own it.
+func replace(from, to []float64, own bool) []float64 {
+	if !own {
+		return slices.Clone(to)
+	}
+	copy(from, to)
+	return from
+}
+
+// filled returns a matrix of the pattern of from with the values of to, copied into the spare ones.
+func filled(spare *[]float64, from, to *sparse.CSC) *sparse.CSC {
+	*spare = append((*spare)[:0], to.RawMatrix().Data...)
 	f := from.RawMatrix()
 	r, c := from.Dims()
-	return sparse.NewCSC(r, c, f.Indptr, f.Ind, slices.Clone(to.RawMatrix().Data))
+	return sparse.NewCSC(r, c, f.Indptr, f.Ind, *spare)
+}
+
+// released returns the values of a matrix that nobody refers to any more if we own it.
+func released(m *sparse.CSC, own bool) []float64 {
+	if !own {
+		return nil
+	}
+	return m.RawMatrix().Data
 }
 
 func (s *checkedSolver) validUpdate(u Update) error {

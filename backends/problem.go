@@ -88,19 +88,13 @@ func (p Problem) Updated(u Update) Problem {
 		}
 	}
 	mustHave((u.Q == nil || len(u.Q) == len(p.Q)) && (u.B == nil || len(u.B) == len(p.B)))
-	return p.updated(p.copied(u))
-}
-
-// copied returns u with copies of its numbers in the patterns of p.
-func (p *Problem) copied(u Update) Update {
-	u.Q, u.B = slices.Clone(u.Q), slices.Clone(u.B)
 	if u.P != nil {
-		u.P = filled(p.P, u.P)
+		u.P = filled(new([]float64), p.P, u.P)
 	}
 	if u.A != nil {
-		u.A = filled(p.A, u.A)
+		u.A = filled(new([]float64), p.A, u.A)
 	}
-	return u
+	return p.updated(Update{P: u.P, A: u.A, Q: slices.Clone(u.Q), B: slices.Clone(u.B)})
 }
 
 // ProblemError says which part of a [Problem] or an [Update] is wrong.

@@ -90,7 +90,7 @@ func (s *checkedSolver) heard(u Update) Update {
 	if u.A == nil {
 		next.A = s.given
 	} else if s.quiet = quietRows(&next); s.quiet != nil {
-		s.given = filled(s.data.A, u.A)
+		s.given = filled(new([]float64), s.data.A, u.A)
 	}
 	before := s.unheard
 	if s.unheard = silence(&next, s.quiet); s.unheard != nil || before != nil {

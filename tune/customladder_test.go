@@ -83,7 +83,7 @@ func ExampleCustom_ladder() {
 	}
 	// Output:
 	// common: validation error 0.484, features 7, taken false
-	// adaptive: validation error 0.240, features 5, taken true
+	// adaptive: validation error 0.240, features 4, taken true
 	// adaptive-twice: validation error 0.239, features 4, taken false
 	// feature 2: coefficient 2.71, weight 0.007
 	// feature 11: coefficient -2.90, weight 0.006

@@ -258,16 +258,17 @@ func writeFiles(a *cli.App, job *tuneJob, split *dataset.Split, results []*tune.
 			return draw(job.run, split, results).Write(w, format)
 		}
 	}
+	const noWrite, noDraw = "to write, as the run had no iterations", "to draw, as the run had no iterations"
 	for _, out := range []struct {
 		fileFlag
-		what, lacks string // lacks says what is not done where nothing is there
+		what, lacks string // lacks says what is not done where nothing is there, and why
 		there       bool
 		write       func(io.Writer) error
 	}{
-		{fileFlag{"--trace", job.trace}, "trace", "to write", traced, nil},
-		{fileFlag{"--plot", job.plot}, "figure", "to draw", traced || report.CurveOf(r) != nil,
+		{fileFlag{"--trace", job.trace}, "trace", noWrite, traced, nil},
+		{fileFlag{"--plot", job.plot}, "figure", noDraw, traced || report.CurveOf(r) != nil,
 			drawn(job.plot, report.Statistics)},
-		{fileFlag{"--plot-trace", job.plotTrace}, "figure of the run", "to draw", traced, drawn(job.plotTrace, report.Trace)},
+		{fileFlag{"--plot-trace", job.plotTrace}, "figure of the run", noDraw, traced, drawn(job.plotTrace, report.Trace)},
 		{fileFlag{"--save", job.save}, "model", "", r.Refit != nil, func(w io.Writer) error { return job.saved(r).Write(w) }},
 		{fileFlag{"--save-config", job.saveConfig}, "settings", "", true, func(w io.Writer) error {
 			_, err := w.Write(job.run.Settings)
@@ -276,9 +277,8 @@ func writeFiles(a *cli.App, job *tuneJob, split *dataset.Split, results []*tune.
 		{fileFlag{"--coefficients", job.coefficients}, "coefficients", "", r.Refit != nil, func(w io.Writer) error {
 			return job.run.WriteCoefficients(w, r.RefitFit, job.run.Judge.Of(r))
 		}},
-		{fileFlag{"--path", job.path}, "path", "to write", len(r.Curve) > 0, func(w io.Writer) error {
-			return report.WritePath(w, r, job.pathCoefficients)
-		}},
+		{fileFlag{"--path", job.path}, "path", "to write, as the run has no curve of the error over its weights",
+			len(r.Curve) > 0, func(w io.Writer) error { return report.WritePath(w, r, job.pathCoefficients) }},
 		{fileFlag{"--report", job.report}, "report", "", r.Refit != nil, func(w io.Writer) error {
 			return report.Page(w, a.Args, job.run, split, results)
 		}},
@@ -293,7 +293,7 @@ func writeFiles(a *cli.App, job *tuneJob, split *dataset.Split, results []*tune.
 			}
 			written = append(written, out.what+" in "+cli.PlaceOf(out.path))
 		case out.lacks != "" && r.Refit != nil:
-			a.Note("conetune: %s: there is nothing %s, as the run had no iterations", out.flag, out.lacks)
+			a.Note("conetune: %s: there is nothing %s", out.flag, out.lacks)
 		}
 	}
 	return written, nil

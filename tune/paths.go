@@ -74,7 +74,8 @@ func (t *task) paths(ctx context.Context) (*paths, error) {
 	}
 	if t.Advice.Open != nil {
 		o := t.Advice.Open()
-		return &paths{lines: [][][]float64{o.Weights}, rise: o.Rise, gap: o.Gap}, nil
+		return &paths{lines: [][][]float64{o.Weights}, rise: o.Rise, gap: o.Gap,
+			low: pathLeast * slices.Max(o.Weights[0])}, nil
 	}
 	return t.lines(ctx)
 }

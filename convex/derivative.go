@@ -12,6 +12,7 @@ import (
 	"github.com/conetune/conetune/convex/internal/affine"
 	"github.com/conetune/conetune/convex/internal/compile"
 	"github.com/conetune/conetune/convex/internal/solve"
+	"github.com/conetune/conetune/internal/finite"
 )
 
 // Change has a number for each entry of parameters: a direction, in which a parameter that is missing does not change,
@@ -67,7 +68,7 @@ func (r *Result) Derivative(ctx context.Context, direction Change) (Point, error
 	if x == nil {
 		return nil, fmt.Errorf("convex: Derivative: %w", err)
 	}
-	if !finite(x) {
+	if !finite.All(x...) {
 		return nil, errors.New("convex: Derivative: the derivative is not finite")
 	}
 	out := Point{}
@@ -121,7 +122,7 @@ func (r *Result) Gradient(ctx context.Context, f Operand) (Change, error) {
 	d.numbers.Adjoint(r.out.X, r.out.Z, x, z, func(p *affine.Parameter) []float64 { return inP[p.ID] })
 	out := Change{}
 	for k, p := range r.params {
-		if out[p] = inP[k]; !finite(inP[k]) {
+		if out[p] = inP[k]; !finite.All(inP[k]...) {
 			return nil, errors.New("convex: Gradient: the gradient is not finite")
 		}
 	}
@@ -243,10 +244,8 @@ func fits(of, what string, n int, v []float64) error {
 	switch {
 	case len(v) != n:
 		return fmt.Errorf("convex: %s: the %s has %d entries, expected %d", of, what, len(v), n)
-	case !finite(v):
+	case !finite.All(v...):
 		return fmt.Errorf("convex: %s: the %s is not finite", of, what)
 	}
 	return nil
 }
-
-func finite(v []float64) bool { return !slices.ContainsFunc(v, affine.NotFinite) }

@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/conetune/conetune/backends"
 )
 
@@ -23,8 +25,8 @@ const leastWeight = 1e-6
 // Explain returns constraints that contradict each other, attributes of variables among them under the names of these:
 // without any one of them the others can be met, or it is not proven that they cannot. It is nil where the model is not
 // proven infeasible. It solves a program without objective for about each constraint of the first proof (Chinneck,
-// Dravnieks 1991, the deletion filter), by the native backend. The error is for a model
-// that does not compile and for an ended context.
+// Dravnieks 1991, the deletion filter), by the native backend. The error is for a model that does not compile, and for
+// an ended context.
 func (m *Model) Explain(ctx context.Context) ([]Conflict, error) {
 	if ctx == nil {
 		return nil, errors.New("convex: Explain: the context is nil")
@@ -71,9 +73,7 @@ func (m *Model) contradiction(ctx context.Context, from []*Constraint) ([]*Const
 		proven, proof = from, r
 		weights, top := make([]float64, len(from)), 0.0
 		for i, c := range from {
-			for _, z := range r.Dual(c) {
-				weights[i] = math.Max(weights[i], math.Abs(z))
-			}
+			weights[i] = floats.Norm(r.Dual(c), math.Inf(1))
 			top = math.Max(top, weights[i])
 		}
 		var needed []*Constraint

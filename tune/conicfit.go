@@ -12,8 +12,7 @@ import (
 )
 
 // conicFit is a fit of any program: its penalty form by conic programs, with the derivatives of
-// [convex.Result.Gradient].
-// Its gap is the largest residual of these, whatever the tolerance.
+// [convex.Result.Gradient]. Its gap is the largest residual of these, whatever the tolerance.
 type conicFit struct {
 	sync.Mutex // of what is solved by
 	by         *dca.Penalized

@@ -6,7 +6,6 @@ import (
 	"io"
 	"math"
 	"slices"
-	"strconv"
 
 	"github.com/james-bowman/sparse"
 	"gonum.org/v1/gonum/blas"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/formats/internal/program"
+	"github.com/conetune/conetune/internal/words"
 )
 
 // Encode writes the model, such that [Decode] reads the same one.
@@ -45,7 +45,7 @@ func (m *Model) Encode(w io.Writer) error {
 		}
 	}
 	if m.Constant != 0 {
-		fmt.Fprintf(out, "\nOBJBCOORD\n%s\n", number(m.Constant))
+		fmt.Fprintf(out, "\nOBJBCOORD\n%s\n", words.Exact(m.Constant))
 	}
 	for _, s := range sections {
 		entries := *s.list(m)
@@ -57,16 +57,14 @@ func (m *Model) Encode(w io.Writer) error {
 			for _, i := range e.Index[:len(s.indices)] {
 				fmt.Fprintf(out, "%d ", i)
 			}
-			fmt.Fprintln(out, number(e.Value))
+			fmt.Fprintln(out, words.Exact(e.Value))
 		}
 	}
 	return out.Flush()
 }
 
-func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
-
 // encodePowers writes the powers of the cones, and returns the words for all cones, those of VAR first.
-func (m *Model) encodePowers(out io.Writer) (words []string) {
+func (m *Model) encodePowers(out io.Writer) (kinds []string) {
 	powers, sum := map[string][][]float64{}, map[string]int{}
 	for _, part := range [][]Cone{m.Var, m.Con} {
 		for _, c := range part {
@@ -76,7 +74,7 @@ func (m *Model) encodePowers(out io.Writer) (words []string) {
 				powers[c.Kind] = append(powers[c.Kind], c.Powers)
 				sum[c.Kind] += len(c.Powers)
 			}
-			words = append(words, word)
+			kinds = append(kinds, word)
 		}
 	}
 	for _, kind := range []string{Power, DualPower} {
@@ -87,11 +85,11 @@ func (m *Model) encodePowers(out io.Writer) (words []string) {
 		for _, p := range powers[kind] {
 			fmt.Fprintln(out, len(p))
 			for _, v := range p {
-				fmt.Fprintln(out, number(v))
+				fmt.Fprintln(out, words.Exact(v))
 			}
 		}
 	}
-	return words
+	return kinds
 }
 
 // FromConic is the model of a conic program and a constant of its objective, to be written by [Model.Encode]. The rows

@@ -13,6 +13,7 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/formats/internal/program"
+	"github.com/conetune/conetune/internal/words"
 )
 
 // Encode writes the model in the free format, such that [Decode] reads the same one but for the rounding of upper sides
@@ -50,29 +51,31 @@ func (m *Model) Encode(w io.Writer) error {
 	}
 	fmt.Fprintln(out, "COLUMNS")
 	for j, name := range columns {
-		fmt.Fprintf(out, " %s %s %s\n", name, objective, number(m.Q[j]))
+		fmt.Fprintf(out, " %s %s %s\n", name, objective, words.Exact(m.Q[j]))
 		if m.A != nil {
-			program.Column(m.A, j, func(i int, v float64) { fmt.Fprintf(out, " %s %s %s\n", name, rows[i], number(v)) })
+			program.Column(m.A, j, func(i int, v float64) {
+				fmt.Fprintf(out, " %s %s %s\n", name, rows[i], words.Exact(v))
+			})
 		}
 	}
 	fmt.Fprintln(out, "RHS")
 	if m.Constant != 0 {
-		fmt.Fprintf(out, " RHS %s %s\n", objective, number(-m.Constant))
+		fmt.Fprintf(out, " RHS %s %s\n", objective, words.Exact(-m.Constant))
 	}
 	for i, v := range sides {
 		if v != 0 {
-			fmt.Fprintf(out, " RHS %s %s\n", rows[i], number(v))
+			fmt.Fprintf(out, " RHS %s %s\n", rows[i], words.Exact(v))
 		}
 	}
 	fmt.Fprintln(out, "RANGES")
 	for i, v := range ranges {
 		if v != 0 {
-			fmt.Fprintf(out, " RNG %s %s\n", rows[i], number(v))
+			fmt.Fprintf(out, " RNG %s %s\n", rows[i], words.Exact(v))
 		}
 	}
 	fmt.Fprintln(out, "BOUNDS")
 	for j, name := range columns {
-		bound := func(kind string, v float64) { fmt.Fprintf(out, " %s BND %s %s\n", kind, name, number(v)) }
+		bound := func(kind string, v float64) { fmt.Fprintf(out, " %s BND %s %s\n", kind, name, words.Exact(v)) }
 		switch lower, upper := m.ColumnLower[j], m.ColumnUpper[j]; {
 		case lower == upper:
 			bound("FX", lower)
@@ -92,7 +95,9 @@ func (m *Model) Encode(w io.Writer) error {
 	if m.P != nil {
 		fmt.Fprintln(out, "QUADOBJ")
 		for j := range columns {
-			program.Column(m.P, j, func(i int, v float64) { fmt.Fprintf(out, " %s %s %s\n", columns[j], columns[i], number(v)) })
+			program.Column(m.P, j, func(i int, v float64) {
+				fmt.Fprintf(out, " %s %s %s\n", columns[j], columns[i], words.Exact(v))
+			})
 		}
 	}
 	fmt.Fprintln(out, "ENDATA")
@@ -114,8 +119,6 @@ func plain(names []string, count int, prefix string) []string {
 	}
 	return out
 }
-
-func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
 // FromConic is the model of a linear or quadratic program and a constant of its objective, to be written by
 // [Model.Encode]: free columns, and the rows Ax in its order. The error is for other cones than the zero, the

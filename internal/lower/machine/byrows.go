@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/internal/dense"
+	"github.com/conetune/conetune/internal/stop"
 )
 
 // byRows is solve where the rows are few for the features, by a system of their order. With A the rows in the band, W
@@ -25,7 +26,7 @@ func (h *curvature) byRows(free []int, right, x []float64) bool {
 		s[k], y[k] = h.rows.dot(i, x[:p]), h.rows.y[i]
 	}
 	h.full = zeros(h.full, n*n)
-	if !h.products(free, h.full) {
+	if !h.byFeatures.add(h.full, h.rows, h.band, free, func(j int) float64 { return 1 / h.curve[j] }, h.end) {
 		return false
 	}
 	for k, w := range h.weight {
@@ -51,17 +52,27 @@ func (h *curvature) byRows(free []int, right, x []float64) bool {
 	return !math.IsNaN(floats.Sum(x)) && !math.IsInf(floats.Sum(x), 0)
 }
 
-// products adds the lower triangle of A D^-1 A' in some features, by columns; false where it was ended.
-func (h *curvature) products(features []int, to []float64) bool {
-	n, at := len(h.band), make([]int32, len(h.curve))
+// rowProducts adds up products of rows, some features at a time.
+type rowProducts struct {
+	columns, scaled []float64
+	at              []int32 // of features, see signedRows.features
+}
+
+// add adds weight_j a_ij a_kj of the rows in features j to a lower triangle, by columns; false where it was ended.
+func (s *rowProducts) add(to []float64, r *signedRows, rows, features []int, weight func(j int) float64,
+	end *stop.Stop) bool {
+	n := len(rows)
+	if s.at == nil {
+		s.at = make([]int32, r.p)
+	}
 	for part := range slices.Chunk(features, blockRows) {
-		h.columns, h.scaled = zeros(h.columns, n*len(part)), zeros(h.scaled, n*len(part))
-		h.rows.features(h.band, part, at, h.columns)
+		s.columns, s.scaled = zeros(s.columns, n*len(part)), zeros(s.scaled, n*len(part))
+		r.features(rows, part, s.at, s.columns)
 		for e, j := range part {
-			floats.ScaleTo(h.scaled[e*n:(e+1)*n], -1/h.curve[j], h.columns[e*n:(e+1)*n])
+			floats.ScaleTo(s.scaled[e*n:(e+1)*n], -weight(j), s.columns[e*n:(e+1)*n])
 		}
-		dense.SyrkNT(n, len(part), h.columns, n, h.scaled, n, to, n)
-		if h.end.Reached(n * n * len(part) / 8) {
+		dense.SyrkNT(n, len(part), s.columns, n, s.scaled, n, to, n)
+		if end.Reached(n * n * len(part) / 8) {
 			return false
 		}
 	}

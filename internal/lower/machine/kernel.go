@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/lapack/lapack64"
 
-	"github.com/conetune/conetune/internal/dense"
+	"github.com/conetune/conetune/internal/indices"
 	"github.com/conetune/conetune/outcome"
 )
 
@@ -24,10 +24,10 @@ import (
 // it is.
 type kernel struct {
 	*path
-	inside          []bool    // F
-	gram            []float64 // the lower triangle of A_F A_F', by columns
-	columns, scaled []float64
-	at              []int32 // of features, see signedRows.features
+	inside   []bool    // F
+	gram     []float64 // the lower triangle of A_F A_F', by columns
+	rows     []int     // all
+	products rowProducts
 }
 
 const (
@@ -43,17 +43,16 @@ const (
 
 func newKernel(s *path) *kernel {
 	n, p := s.g.rows.n, s.g.rows.p
-	return &kernel{path: s, inside: make([]bool, p), gram: make([]float64, n*n), at: make([]int32, p)}
+	return &kernel{path: s, inside: make([]bool, p), gram: make([]float64, n*n), rows: indices.Range(0, n)}
 }
 
 // whole are the products A A'.
 func (g *Problem) whole() []float64 {
 	k := newKernel(&path{g: g})
-	every := make([]int, g.rows.p)
-	for j := range every {
-		every[j], k.inside[j] = j, true
+	for j := range k.inside {
+		k.inside[j] = true
 	}
-	k.add(every)
+	k.add(indices.Range(0, g.rows.p))
 	return k.gram
 }
 
@@ -163,23 +162,12 @@ func (k *kernel) turn() (same bool) {
 
 // add adds the products of the rows in features that came into F, and subtracts those in others.
 func (k *kernel) add(features []int) {
-	n := k.g.rows.n
-	every := make([]int, n)
-	for i := range every {
-		every[i] = i
-	}
-	for part := range slices.Chunk(features, blockRows) {
-		k.columns, k.scaled = zeros(k.columns, n*len(part)), zeros(k.scaled, n*len(part))
-		k.g.rows.features(every, part, k.at, k.columns)
-		for e, j := range part {
-			sign := 1.0
-			if k.inside[j] {
-				sign = -1
-			}
-			floats.ScaleTo(k.scaled[e*n:(e+1)*n], sign, k.columns[e*n:(e+1)*n])
+	k.products.add(k.gram, k.g.rows, k.rows, features, func(j int) float64 {
+		if k.inside[j] {
+			return 1
 		}
-		dense.SyrkNT(n, len(part), k.columns, n, k.scaled, n, k.gram, n)
-	}
+		return -1
+	}, nil)
 }
 
 // maximise goes from a point to the maximum of the quadratic function.

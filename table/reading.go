@@ -449,7 +449,7 @@ func (r *Reading) entries(list []entry, s *slot, row int, v float64, plain bool)
 	return append(list, entry{s.at, x})
 }
 
-// sum is what the other columns of a row put in the place of a missing number.
+// sum is what the other columns of a row put in the place of a missing number, of a date a whole second.
 func (r *Reading) sum(s *slot, row int) float64 {
 	var room [8]entry
 	x := s.coding.Others.Constant
@@ -459,6 +459,10 @@ func (r *Reading) sum(s *slot, row int) float64 {
 				x += weights[e.feature-of.at] * e.value
 			}
 		}
+	}
+	if s.coding.Kind == Date {
+		const day = 86400
+		x = math.Floor(day*x+0.5) / day
 	}
 	return x
 }

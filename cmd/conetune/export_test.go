@@ -95,6 +95,9 @@ func oddTable(rows int, target func(i int, value float64) string) string {
 			number = ""
 		}
 		day := fmt.Sprintf("%d.%d.%d 07:%02d", 1+i%28, 1+i%12, 1990+i%40, i%60)
+		if i%13 == 5 {
+			day = "NA"
+		}
 		_ = w.Write([]string{number, level, fmt.Sprintf("%d %%", i%23), day, fmt.Sprintf("€ 1,%03d.5", i*7%1000), code,
 			target(i, v+2*float64(k%3)+float64(c%4)+float64(i%23)/9+math.Sin(float64(i))/3)})
 	}

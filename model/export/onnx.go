@@ -123,7 +123,12 @@ func writeONNX(w io.Writer, p *Program, _ Options) error {
 			for _, o := range in.Others {
 				terms = append(terms, g.op("Mul", g.product(o, plain), g.doubles(o.Weights, 1)))
 			}
-			filled[k] = g.op("Where", gaps[k], g.op("Sum", terms...), plain[k])
+			sum := g.op("Sum", terms...)
+			if in.Kind == table.Date {
+				day := g.doubles([]float64{86400}, 1)
+				sum = g.op("Div", g.op("Floor", g.op("Add", g.op("Mul", day, sum), g.doubles([]float64{0.5}, 1))), day)
+			}
+			filled[k] = g.op("Where", gaps[k], sum, plain[k])
 		}
 		if in.Kind != table.Category {
 			numbers, weights = append(numbers, filled[k]), append(weights, in.Weights...)

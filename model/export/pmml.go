@@ -175,6 +175,10 @@ func (d *pmml) multiply() {
 			for _, o := range in.Others {
 				sum = apply("+", sum, apply("*", constant("double", number(o.Weights[0])), pmmlProduct(o, plain)))
 			}
+			if in.Kind == table.Date {
+				day := constant("double", "86400")
+				sum = apply("/", apply("floor", apply("+", apply("*", day, sum), constant("double", "0.5"))), day)
+			}
 			derive(in.Name+" filled", apply("if", apply("isMissing", field(in.Name)), sum, plain(k)))
 		}
 	}

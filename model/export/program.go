@@ -66,7 +66,7 @@ type Input struct {
 	// Kind is table.Number, table.Category or table.Date, whose numbers are days since 1970-01-01.
 	Kind string
 	// Fill stands in the place of a missing number, or where it is there the sum of Others, each with one weight, of
-	// inputs whose own gaps have their Fill, and of Constant.
+	// inputs whose own gaps have their Fill, and of Constant, of a date to the second.
 	Fill, Constant float64
 	Others         []Product
 	// Weights multiply a number, one for each score. Gap are added where the value is missing.

@@ -124,7 +124,11 @@ func (p *Program) sqlValues() (list []string) {
 			for _, o := range in.Others {
 				terms = append(terms, p.sqlProduct(o, o.Weights[0], plain))
 			}
-			value = fmt.Sprintf("CASE WHEN %s THEN %s ELSE %s END", p.sqlGone(in), sqlSum(terms), value)
+			sum := sqlSum(terms)
+			if in.Kind == table.Date {
+				sum = "FLOOR(86400.0 * (" + sum + ") + 0.5) / 86400.0"
+			}
+			value = fmt.Sprintf("CASE WHEN %s THEN %s ELSE %s END", p.sqlGone(in), sum, value)
 		}
 		list = append(list, value+" AS "+p.sqlValue(k))
 	}

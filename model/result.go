@@ -23,7 +23,7 @@ func New(source *input.Source, rows *input.Rows, m problems.Model, o Options, r 
 		Model: r.Model, Target: split.Train.Target, Matrix: newMatrix(fit.Matrix),
 		Features: fit.Features, Coefficients: fit.Coefficients, Intercept: fit.Intercept,
 		Targets: fit.Targets, Intercepts: fit.Intercepts, Labels: fit.Labels, LogLink: fit.LogLink,
-		Loss:     lossOf(r.Model, m, rows, o),
+		Loss:     lossOf(r, m, rows, o),
 		Encoding: rows.Encoder, Weights: source.Wanted.Weights, Offset: source.Wanted.Offset,
 		Hyperparameters: r.Hyperparameters, Radii: r.Radii, ValidationError: orNull(&r.Refit.Validation),
 		TestError: orNull(r.Refit.Test),
@@ -45,10 +45,9 @@ func New(source *input.Source, rows *input.Rows, m problems.Model, o Options, r 
 	return out
 }
 
-// lossOf is the loss of a model of that name, with what it takes to work it out anew; nil for squares and deviances of
-// counts.
-func lossOf(name string, m problems.Model, rows *input.Rows, o Options) *Loss {
-	spec, err := Find(name)
+// lossOf is the loss of a result, with what it takes to work it out anew; nil for squares and deviances of counts.
+func lossOf(r *tune.Result, m problems.Model, rows *input.Rows, o Options) *Loss {
+	spec, err := Find(r.Model)
 	if err != nil || spec.Loss == "" {
 		return nil
 	}
@@ -57,7 +56,7 @@ func lossOf(name string, m problems.Model, rows *input.Rows, o Options) *Loss {
 		o := m.Options()
 		l.Threshold, l.Level, l.Ties = o.Threshold, o.Level, o.Ties
 	}
-	l.Squared = l.Kind == Hinge && o.Loss == svm.SquaredHinge
+	l.Squared = l.Kind == Hinge && r.Loss == svm.SquaredHinge
 	if spec.Labels {
 		_, l.ClassWeights, _ = o.Weighed(rows)
 	}

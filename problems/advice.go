@@ -51,6 +51,10 @@ type Advice struct {
 	Compare func(a, b []float64) (mean, se float64)
 	Spread  func(lambda []float64) (weights, upper []float64)
 	Used    func(x [][]float64) float64
+	// Loss is the name of that of training, where a model has several. Instead is a model that takes the place of a rung,
+	// and of those above, where values of the variables are beaten by others of it beside the best weights.
+	Loss    string
+	Instead func() (m Model, beaten func(own, other [][]float64) bool)
 	// Deviations are three fits of the training rows of a split whose hyperparameters multiply the weights of the rung at
 	// lambda. Their validation loss is that of all rows, of the first, third, .. and of the others. Times is the rung with
 	// such factors. Nil where weights have no such fit; Deviations returns none for too few rows.

@@ -3,6 +3,7 @@ package tune
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -136,6 +137,9 @@ func (t *task) climb(ctx context.Context, rungs []problems.Rung) (*Result, error
 			return nil, err
 		}
 		best, err := t.searchRung(ctx, models, rival)
+		if err == nil {
+			best, err = t.instead(ctx, best)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -233,8 +237,7 @@ func (t *task) searchRung(ctx context.Context, models []problems.Model, rival *t
 		if err != nil {
 			return best, err
 		}
-		t.trials, t.failed, t.notFinite, t.short = s.trials, s.failed, s.notFinite, s.short
-		t.trace, t.stats = s.trace, s.stats
+		t.worked(s)
 		c := climbed{task: s, out: out, models: models}
 		if out.Selection != nil {
 			c.x = out.Selection.X
@@ -247,6 +250,50 @@ func (t *task) searchRung(ctx context.Context, models []problems.Model, rival *t
 		}
 	}
 	return best, nil
+}
+
+// worked counts what the task of a rung has done.
+func (t *task) worked(s *task) {
+	t.trials, t.failed, t.notFinite, t.short = s.trials, s.failed, s.notFinite, s.short
+	t.trace, t.stats = s.trace, s.stats
+}
+
+// instead is the model that stands for a rung in the place of its own, where that is beaten beside its best weights.
+func (t *task) instead(ctx context.Context, own climbed) (climbed, error) {
+	if own.x == nil || t.Config.Fixed != nil || own.task.Advice.Instead == nil {
+		return own, nil
+	}
+	m, beaten := own.task.Advice.Instead()
+	s := t.on(m)
+	p, err := s.paths(ctx)
+	if err != nil {
+		return own, err
+	}
+	e, err := s.everyWeight(ctx, p.space)
+	if e == nil || err != nil {
+		return own, err
+	}
+	defer e.close()
+	e.gap = p.gap
+	const side = 6 // points at half decades, smaller and larger
+	var points [][]float64
+	for k := -side; k <= side; k++ {
+		points = append(points, scaled(own.task.best.Lambda, math.Pow(pathStep, float64(2*k))))
+	}
+	c := compass{ctx: ctx, at: s.recorded(e, len(points)), low: p.low}
+	other, err := c.score(points[side])
+	if other != nil && err == nil {
+		other, err = c.walk(points, side, other)
+	}
+	t.worked(s)
+	if err != nil || other == nil || !beaten(own.x, other.X) {
+		return own, err
+	}
+	out, err := t.searchRung(ctx, []problems.Model{m}, nil)
+	if out.x == nil {
+		return own, err
+	}
+	return out, err
 }
 
 // spread puts the hyperparameters of the model into the result of a rung.

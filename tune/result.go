@@ -99,6 +99,8 @@ type Result struct {
 	LowerLevel *problems.Errors `json:"lower_level"`
 	// Ladder are the rungs that were searched, the simplest first, nil for a model or a method without.
 	Ladder []Rung `json:"ladder,omitempty"`
+	// Loss is the name of that of training, of models that have several.
+	Loss string `json:"loss,omitempty"`
 	// Hyperparameters are the multipliers of the radii by name: the lambda of the
 	// penalised form whose solution the refit is.
 	Hyperparameters map[string]float64 `json:"hyperparameters"`

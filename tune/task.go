@@ -244,7 +244,7 @@ func (t *task) status(ctx context.Context) outcome.Stop {
 func (t *task) result() *Result {
 	return &Result{
 		Model: t.Model.Name(), Method: t.tuner.name, Backend: t.Backend.Name(), Seed: t.Config.Seed,
-		Names: t.Model.Names(), Trace: t.trace, LowerGap: math.NaN(), Stationarity: math.NaN(),
+		Loss: t.Advice.Loss, Names: t.Model.Names(), Trace: t.trace, LowerGap: math.NaN(), Stationarity: math.NaN(),
 	}
 }
 

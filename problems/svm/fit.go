@@ -25,9 +25,13 @@ func (m *Model) machine(t int) (*fits.SVM, error) {
 // one bound for all features, but for a tree of Parzen estimators, which has few evaluations as it is slow with many
 // axes.
 func (m *Model) Advice() problems.Advice {
+	loss := Hinge
+	if m.squared {
+		loss = SquaredHinge
+	}
 	return problems.Advice{
 		Fit: m.Penalised, Modes: []lower.Mode{lower.Adjoint, lower.Forward}, Score: m.Score, Columns: m.Columns,
-		Ladder: m.ladder, Retrain: m.retrain, RetrainWeighted: m.retrainWeighted, TestError: m.TestError,
+		Ladder: m.ladder, Retrain: m.retrain, RetrainWeighted: m.retrainWeighted, TestError: m.TestError, Loss: loss,
 		Paper: problems.Paper{
 			Weights: [2]float64{1e-4, 1e4}, Upper: [2]float64{1e-6, 1e2}, Common: true,
 			ParzenEach: 10, Untried: true,

@@ -36,6 +36,7 @@ const boundFactor = 3
 type rung struct {
 	*Model
 	machines func() ([]*fits.SVM, error) // of the folds, the same on all rungs
+	other    *rung                       // with the squared hinge, where the folds choose the loss
 	bounds   [][]float64                 // of each fold
 	below    *rung                       // the pilots', nil for the first
 	lambda   []float64                   // of below
@@ -50,7 +51,8 @@ func (m *Model) ladder() []problems.Rung {
 	}
 	common := func(problems.Model, []float64, [][]float64) ([]problems.Model, error) {
 		open := slices.Repeat([]float64{openBound}, len(m.h0)-1)
-		r := &rung{Model: m, bounds: slices.Repeat([][]float64{open}, len(m.cv.Folds)), all: open}
+		bounds := slices.Repeat([][]float64{open}, len(m.cv.Folds))
+		r := &rung{Model: m, bounds: bounds, all: open}
 		r.machines = sync.OnceValues(func() (list []*fits.SVM, err error) {
 			for t := 0; t < len(m.cv.Folds) && err == nil; t++ {
 				var f *fits.SVM
@@ -59,10 +61,23 @@ func (m *Model) ladder() []problems.Rung {
 			}
 			return list, err
 		})
+		if m.either {
+			squared := *m
+			squared.squared = true
+			r.other = &rung{Model: &squared, bounds: bounds, all: open}
+			r.other.machines = sync.OnceValues(func() (list []*fits.SVM, err error) {
+				machines, err := r.machines()
+				for _, f := range machines {
+					list = append(list, f.Squared())
+				}
+				return list, err
+			})
+		}
 		return []problems.Model{r}, nil
 	}
 	adaptive := func(below problems.Model, lambda []float64, x [][]float64) ([]problems.Model, error) {
-		r := &rung{Model: m, machines: below.(*rung).machines, below: below.(*rung), lambda: lambda}
+		pilot := below.(*rung)
+		r := &rung{Model: pilot.Model, machines: pilot.machines, below: pilot, lambda: lambda}
 		for t := range m.cv.Folds {
 			r.bounds = append(r.bounds, bounded(x[2*t]))
 		}
@@ -97,11 +112,15 @@ func (r *rung) Program() dca.Program {
 // Advice is that of the model, as far as it is about one lambda, and what rungs are compared by.
 func (r *rung) Advice() problems.Advice {
 	all := r.Model.Advice()
-	return problems.Advice{
+	out := problems.Advice{
 		Fit: r.penalised, Score: r.Score, Columns: r.Columns, Open: r.open,
 		Retrain: r.retrain, RetrainWeighted: r.retrainWeighted, TestError: r.TestError, Paper: all.Paper,
-		Losses: r.losses, Compare: r.compare, Spread: r.spread, Used: r.used,
+		Losses: r.losses, Compare: r.compare, Spread: r.spread, Used: r.used, Loss: all.Loss,
 	}
+	if r.other != nil {
+		out.Instead = func() (problems.Model, func(own, other [][]float64) bool) { return r.other, r.beaten }
+	}
+	return out
 }
 
 func (r *rung) penalised() (lower.Fit, error) {
@@ -149,14 +168,30 @@ func (r *rung) retrainWeighted(ctx context.Context, s problems.Solver, h []float
 
 // losses are the scores of the validation rows, fold by fold, and compare is by how much their mean over the rows and
 // folds, as in [Model.Score], is larger than that of others, and its standard error.
-func (r *rung) losses(x [][]float64) (list []float64) {
+func (r *rung) losses(x [][]float64) []float64 { return r.each(x, score) }
+
+// each is a function of the decision values times the labels.
+func (r *rung) each(x [][]float64, of func(z float64) float64) (list []float64) {
 	for t, f := range r.cv.Folds {
 		rows := r.folds[t]
 		for _, i := range f.Val {
-			list = append(list, score(rows.y[i]*(rows.x.Dot(i, x[2*t])-x[2*t+1][0])))
+			list = append(list, of(rows.y[i]*(rows.x.Dot(i, x[2*t])-x[2*t+1][0])))
 		}
 	}
 	return list
+}
+
+// beaten says that other machines have fewer wrong labels of validation rows, by more than one standard error of the
+// difference. Scores do not compare losses, as decision values of the squared hinge are smaller.
+func (r *rung) beaten(own, other [][]float64) bool {
+	wrong := func(z float64) float64 {
+		if z > 0 {
+			return 0
+		}
+		return 1
+	}
+	mean, se := r.compare(r.each(own, wrong), r.each(other, wrong))
+	return mean > se
 }
 
 func (r *rung) compare(a, b []float64) (mean, se float64) {

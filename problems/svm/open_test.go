@@ -80,7 +80,7 @@ func TestOpenLarge(t *testing.T) {
 		t.Skip("ten thousand rows")
 	}
 	cv := folded(t, 5, 10_000, 100, 2, 1)
-	m := must.Of(New(cv, Options{}))(t)
+	m := must.Of(New(cv, Options{Loss: Hinge}))(t)
 	open := m.open()
 	require.Positive(t, open.Gap)
 	r := must.Of(tune.Run(context.Background(), m, tune.Config{Rung: "common"}))(t)

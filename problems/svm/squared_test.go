@@ -10,6 +10,7 @@ import (
 	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/outcome"
 	"github.com/conetune/conetune/problems"
+	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/tune"
 )
 
@@ -46,4 +47,22 @@ func TestSquaredHingeIsConic(t *testing.T) {
 	r := must.Of(tune.Run(ctx, m, tune.Config{Preset: tune.PresetPaper, MaxIter: 5}))(t)
 	require.Len(t, r.Trace, 5)
 	require.NotEqual(t, "fit", r.Trace[4].SubEngine)
+}
+
+// The folds choose a loss, and have the rungs and the machine of a run that is asked for it. A lambda is that of the
+// hinge where none is named.
+func TestLossByFolds(t *testing.T) {
+	ctx := context.Background()
+	for want, cv := range map[string]*dataset.CrossValidation{
+		SquaredHinge: folded(t, 3, 1000, 20, 2, 1), Hinge: folded(t, 3, 400, 6, 4, 1),
+	} {
+		run := func(loss string, c tune.Config) *tune.Result {
+			return must.Of(tune.Run(ctx, must.Of(New(cv, Options{Loss: loss}))(t), c))(t)
+		}
+		got, asked := run("", tune.Config{}), run(want, tune.Config{})
+		require.Equal(t, want, got.Loss)
+		require.Equal(t, asked.RefitFit, got.RefitFit)
+		require.Equal(t, asked.Ladder, got.Ladder)
+		require.Equal(t, Hinge, run("", tune.Config{Fixed: map[string]float64{"lambda": 0.1}}).Loss)
+	}
 }

@@ -57,12 +57,13 @@ const (
 	SquaredHinge = "squared-hinge"
 )
 
-// Losses are their names, the default first.
+// Losses are their names.
 func Losses() []string { return []string{Hinge, SquaredHinge} }
 
 // Options of the model; the zero value is the model of the paper.
 type Options struct {
-	// Loss is that of training, one of [Losses]; the default is the hinge.
+	// Loss is that of training, one of [Losses]. Without it the ladder has the squared hinge where it has fewer wrong
+	// labels of the validation rows than the hinge by more than one standard error, and all else the hinge.
 	Loss string
 	// Standardize works on features in the unit of Scaling over all rows of the cross-validation, and undoes it in the
 	// result.
@@ -89,6 +90,7 @@ type Model struct {
 	h0        []float64
 	started   bool // by the options
 	squared   bool // the loss of training is the squared hinge
+	either    bool // or one of the two, by the folds
 }
 
 // New checks the data and the options. It keeps a reference to the data, which
@@ -103,7 +105,8 @@ func New(cv *dataset.CrossValidation, o Options) (*Model, error) {
 	if o.Loss != "" && !slices.Contains(Losses(), o.Loss) {
 		return nil, fmt.Errorf("svm: unknown loss %q; known are: %s", o.Loss, strings.Join(Losses(), ", "))
 	}
-	m := &Model{cv: cv, started: o.R0 != 0 || o.WBar0 != 0, squared: o.Loss == SquaredHinge}
+	m := &Model{cv: cv, started: o.R0 != 0 || o.WBar0 != 0, squared: o.Loss == SquaredHinge,
+		either: o.Loss == ""}
 	var err error
 	if m.labels, err = dataset.CheckLabels(cv); err != nil {
 		return nil, fmt.Errorf("svm: %w", err)

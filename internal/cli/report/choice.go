@@ -143,7 +143,7 @@ func choiceOf(run *Run, r *tune.Result) choice {
 	if c.said = rungOf(r); c.said == "" {
 		c.said = saidOf(r.Names, r.Lambda, all)
 	}
-	if run.Options.Loss == svm.SquaredHinge && len(r.Ladder) > 0 && r.Ladder[0].Taken { // without bounds
+	if r.Loss == svm.SquaredHinge && len(r.Ladder) > 0 && r.Ladder[0].Taken { // without bounds
 		c.same = sameAs(r.Model, r.Lambda[0], 0, whole, classes != nil || run.Source.Wanted.Weights != "", false)
 	}
 	return c
@@ -210,7 +210,11 @@ func saidOf(names []string, lambda []float64, n int) string {
 // rungOf says which rung of a ladder was taken; empty without.
 func rungOf(r *tune.Result) string {
 	if k := slices.IndexFunc(r.Ladder, func(r tune.Rung) bool { return r.Taken }); k >= 0 {
-		return words.Count(len(r.Lambda), "weight") + " on the rung " + r.Ladder[k].Name
+		said := words.Count(len(r.Lambda), "weight") + " on the rung " + r.Ladder[k].Name
+		if r.Loss != "" {
+			said += ", by the " + strings.ReplaceAll(r.Loss, "-", " ")
+		}
+		return said
 	}
 	return ""
 }

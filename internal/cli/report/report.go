@@ -16,7 +16,6 @@ import (
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/groups"
 	"github.com/conetune/conetune/problems/matcomp"
-	"github.com/conetune/conetune/problems/svm"
 	"github.com/conetune/conetune/table/input"
 	"github.com/conetune/conetune/tune"
 )
@@ -312,9 +311,6 @@ func describeData(run *Run, split *dataset.Split) string {
 		constant = "with intercept"
 	} else if run.Spec.Survival {
 		constant = run.Options.Ties + " ties"
-	}
-	if run.Options.Loss == svm.SquaredHinge {
-		constant += ", squared hinge"
 	}
 	return fmt.Sprintf("data      %s\n          %s; %s rows; %s\n          %s, %s\n", run.From,
 		words.Count(p, "feature"), words.Joined(rows), target, features, constant)

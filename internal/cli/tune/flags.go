@@ -51,7 +51,7 @@ const mostGamma = 100
 func newTuneFlags() *tuneFlags {
 	f := &tuneFlags{method: tune.MethodVFiDCA, config: tune.Config{Backend: "native", Engine: tune.EngineAuto, Eps: 1e-8}}
 	f.Data.Seed = 1
-	f.model.Options = model.Options{Level: 0.5, Order: 1, Gamma: 1, Pilot: "ridge", Ties: "breslow", Loss: svm.Hinge}
+	f.model.Options = model.Options{Level: 0.5, Order: 1, Gamma: 1, Pilot: "ridge", Ties: "breslow"}
 	return f
 }
 
@@ -167,7 +167,8 @@ func (f *tuneFlags) table() []flagGroup {
 				cli.Traits{Of: "Level"}),
 			cli.NewFlag("threshold", &m.Threshold, "residual `D`, in the unit of the target, from which on the loss of huber "+
 				"grows linearly (default: by the spread of the targets)", cli.Traits{Of: "Threshold", Most: cli.MostValue}),
-			cli.NewFlag("loss", &m.Loss, "`LOSS` that svm is trained by: "+words.Joined(svm.Losses()), cli.Traits{Of: "Loss"}),
+			cli.NewFlag("loss", &m.Loss, "`LOSS` that svm is trained by: "+words.Joined(svm.Losses())+
+				" (default: chosen by the folds)", cli.Traits{Of: "Loss"}),
 			cli.NewFlag("order", &m.Order,
 				"order `K` of the differences of fused-lasso: 1 for coefficients constant in pieces, 2 for linear ones",
 				cli.Traits{Of: "Order"}),

@@ -37,24 +37,28 @@ func (out *Result) dropNegligible(t *task) {
 			size[j] = math.Hypot(size[j], mean)
 		}
 	}
+	var effects []float64
 	for j := range size {
-		size[j] *= floats.Norm(fit.Of(j), 2)
+		for _, v := range fit.Of(j) {
+			effects = append(effects, size[j]*v)
+		}
 	}
-	gone := negligible(t.Config.Eps, size)
+	gone := negligible(t.Config.Eps, effects)
 	if len(gone) == 0 {
 		return
 	}
 	fit.Coefficients, fit.Intercepts = slices.Clone(fit.Coefficients), slices.Clone(fit.Intercepts)
-	for _, j := range gone {
-		row := fit.Of(j)
+	q := len(effects) / len(size)
+	for _, i := range gone {
+		j, k := i/q, i%q
 		switch {
 		case !intercept:
 		case fit.Targets != nil:
-			floats.AddScaled(fit.Intercepts, means[j], row)
+			fit.Intercepts[k] += means[j] * fit.Coefficients[i]
 		default:
-			fit.Intercept += means[j] * row[0]
+			fit.Intercept += means[j] * fit.Coefficients[i]
 		}
-		clear(row)
+		fit.Coefficients[i] = 0
 	}
 	out.RefitFit = fit
 	if t.Advice.TestError == nil || out.Refit.Test == nil {

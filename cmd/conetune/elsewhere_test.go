@@ -53,13 +53,14 @@ func TestPrintedCalls(t *testing.T) {
 	}
 	call := regexp.MustCompile(`(?m)^  ((?:ElasticNet|Lasso|Ridge|LogisticRegression|LinearSVC)\(.*)$`)
 	for model, text := range map[string]string{"lasso": table, "ridge": table, "elastic-net": table,
+		"elastic-net --l1-ratio 0": table,
 		"logistic": labelled(2), "multinomial": labelled(3), "svm": labelled(2)} {
 		kind := "labels"
 		if text == table {
 			kind = "numbers"
 		}
 		data := write(t, dir, model+".csv", text)
-		args := []string{"tune", model, "--data", data}
+		args := append(append([]string{"tune"}, strings.Fields(model)...), "--data", data)
 		if model == "svm" {
 			args = append(args, "--loss", "squared-hinge", "--lambda", "0.05")
 		}

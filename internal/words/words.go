@@ -12,11 +12,12 @@ import (
 // lineWidth is the most characters of a line of sentences.
 const lineWidth = 110
 
-// Wrapped breaks sentences into lines.
+// Wrapped breaks sentences into lines, but not before a percent sign.
 func Wrapped(text string) string {
+	const together = "\x00%"
 	var b strings.Builder
 	at := 0
-	for k, word := range strings.Fields(text) {
+	for k, word := range strings.Fields(strings.ReplaceAll(text, " %", together)) {
 		size := utf8.RuneCountInString(word)
 		switch {
 		case k == 0:
@@ -30,7 +31,7 @@ func Wrapped(text string) string {
 		b.WriteString(word)
 		at += size
 	}
-	return b.String() + "\n"
+	return strings.ReplaceAll(b.String(), together, " %") + "\n"
 }
 
 // Sentence begins with a capital letter.

@@ -246,6 +246,9 @@ func sameAs(model string, lambda, l1, n float64, weights, offset bool) []sameMod
 	l, a := digits(lambda), words.Ratio(l1, 6)
 	const exactly = ", tol=1e-8, max_iter=100000)" // of scikit-learn 1.8 and later
 	learn, family := "", "gaussian"
+	if model == "elastic-net" && l1 == 0 { // of which ElasticNet warns
+		model = "ridge"
+	}
 	switch model {
 	case "elastic-net":
 		learn = "ElasticNet(alpha=" + l + ", l1_ratio=" + a + exactly

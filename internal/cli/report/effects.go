@@ -140,7 +140,7 @@ func effectsNote(run *Run, fit problems.Fit, used, shown int, j *evaluate.Sample
 		}
 		note += " Effects are on " + what + "."
 		if j == nil || j.Rule == nil {
-			note += fmt.Sprintf(" The label is %s where that is above 0.", label)
+			note += fmt.Sprintf(" The label is %s where that is above 0 (--decide: from elsewhere on).", label)
 		}
 	}
 	return note + interceptNote(run, fit)

@@ -69,7 +69,7 @@ lambda       0.5   weight of the penalty
 l1_ratio       0   share of the 1-norm in the penalty: 1 is the lasso, 0 ridge; alpha of glmnet
 The weight is that of the fit to the training rows, on the features and the target as they are.
 The same model elsewhere:
-  ElasticNet(alpha=0.5, l1_ratio=0, tol=1e-8, max_iter=100000)
+  Ridge(alpha=1)
   glmnet(x, y, family = "gaussian", alpha = 0, lambda = 0.5, standardize = FALSE)
 
 feature   effect   coefficient

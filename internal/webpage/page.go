@@ -104,7 +104,11 @@ func Draw(id, title, caption, about string, f figure.Figure) (Figure, error) {
 		t.Columns = append(t.Columns, Number(l.Name))
 	}
 	slices.Sort(places)
-	for _, x := range Thinned(slices.Compact(places), mostPlaces) {
+	shown := Thinned(slices.Compact(places), mostPlaces)
+	if k, there := slices.BinarySearch(shown, f.Start); !there && slices.Contains(places, f.Start) {
+		shown = slices.Insert(shown, k, f.Start)
+	}
+	for _, x := range shown {
 		row := Row{X: areas[0].X(x), Start: x == f.Start, Cells: []Cell{{Text: words.Fine(x)}}}
 		for _, l := range columns {
 			text := ""

@@ -159,7 +159,7 @@ func rocOf(j *evaluate.Sample, names []string) *drawing {
 		fmt.Sprintf("The share of %s that is found over the share of %s that is called %s, for all thresholds. The "+
 			"diagonal is chance. The area below the curve is %.3f.", names[1], names[0], names[1], area),
 		figure.Figure{Title: fmt.Sprintf("ROC curve, area %.3f", area), XLabel: "share of " + names[0] + " called " +
-			names[1], XFromZero: true, PanelHeight: tallPanel,
+			names[1], XFromZero: true, Start: begin(lines), PanelHeight: tallPanel,
 			Panels: []figure.Panel{{YLabel: "share of " + names[1] + " found", Lines: lines}}},
 	}
 }
@@ -170,6 +170,14 @@ func chosen(j *evaluate.Sample, x, y float64) []figure.Line {
 		return nil
 	}
 	return []figure.Line{{Name: "threshold", Points: true, X: []float64{x}, Y: []float64{y}, Style: 2}}
+}
+
+// begin is where the threshold is, 0 without one.
+func begin(lines []figure.Line) float64 {
+	if last := lines[len(lines)-1]; last.Points {
+		return last.X[0]
+	}
+	return 0
 }
 
 // precision returns the share of positive rows that are found (x), and that of them among the rows called positive (y),
@@ -195,7 +203,7 @@ func precisionOf(j *evaluate.Sample, names []string) *drawing {
 		"thresholds. The level line is chance, %s; at the end all are found, with a share of %s.", names[1], names[1],
 		names[1], words.Short(share), words.Short(y[len(y)-1]))
 	return &drawing{"precision", "Precision over recall", about, figure.Figure{Title: "precision over recall",
-		XLabel: "share of " + names[1] + " found (recall)", XFromZero: true, PanelHeight: tallPanel,
+		XLabel: "share of " + names[1] + " found (recall)", XFromZero: true, Start: begin(lines), PanelHeight: tallPanel,
 		Panels: []figure.Panel{{YLabel: "share of " + names[1] + " among called", Lines: lines}}}}
 }
 

@@ -285,6 +285,7 @@ func (t *task) instead(ctx context.Context, own climbed) (climbed, error) {
 	if other != nil && err == nil {
 		other, err = c.walk(points, side, other)
 	}
+	s.failed, s.notFinite = t.failed, t.notFinite // no result needs these
 	t.worked(s)
 	if err != nil || other == nil || !beaten(own.x, other.X) {
 		return own, err

@@ -54,7 +54,7 @@ func TestPrintedCalls(t *testing.T) {
 	call := regexp.MustCompile(`(?m)^  ((?:ElasticNet|Lasso|Ridge|LogisticRegression|LinearSVC)\(.*)$`)
 	for model, text := range map[string]string{"lasso": table, "ridge": table, "elastic-net": table,
 		"elastic-net --l1-ratio 0": table,
-		"logistic": labelled(2), "multinomial": labelled(3), "svm": labelled(2)} {
+		"logistic":                 labelled(2), "multinomial": labelled(3), "svm": labelled(2)} {
 		kind := "labels"
 		if text == table {
 			kind = "numbers"

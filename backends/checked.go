@@ -35,6 +35,7 @@ var (
 	_ ConicBackend = checked{}
 	_ Solver       = (*checkedSolver)(nil)
 	_ Tightener    = (*checkedSolver)(nil)
+	_ Filler       = (*checkedSolver)(nil)
 )
 
 func (c checked) Name() string               { return c.inner.Name() }
@@ -217,7 +218,7 @@ func (s *checkedSolver) WarmStart(p Point) error {
 		return err
 	}
 	// The point waits here, because an update may yet replace the inner solver.
-	s.start = Point{X: slices.Clone(p.X), S: slices.Clone(p.S), Z: slices.Clone(p.Z)}
+	s.start = s.start.Copy(p)
 	s.started = true
 	return nil
 }
@@ -373,13 +374,38 @@ func samePattern(field string, from, to *sparse.CSC, rows, cols int) error {
 }
 
 func (s *checkedSolver) Solve(ctx context.Context) (*Solution, error) {
-	if err := s.enter(); err != nil {
+	out := new(Solution)
+	if err := s.SolveInto(ctx, out); err != nil {
 		return nil, err
 	}
-	defer s.mu.Unlock()
-	if ctx == nil {
-		return nil, bad("Context", "is nil")
+	return out, nil
+}
+
+// SolveInto is Solve for a solution of the caller's.
+func (s *checkedSolver) SolveInto(ctx context.Context, out *Solution) error {
+	if err := s.enter(); err != nil {
+		return err
 	}
+	defer s.mu.Unlock()
+	switch {
+	case ctx == nil:
+		return bad("Context", "is nil")
+	case out == nil:
+		return bad("Solution", "is nil")
+	}
+	*out = Solution{X: out.X, S: out.S, Z: out.Z}
+	found, err := s.solve(ctx, out)
+	if err != nil {
+		return err
+	}
+	if found != out {
+		*out = *found
+	}
+	return nil
+}
+
+// solve solves the problem. The memory of a solution is for the answer, if it comes at once.
+func (s *checkedSolver) solve(ctx context.Context, room *Solution) (*Solution, error) {
 	if ctx.Err() != nil {
 		status := EndedBy(ctx)
 		out := &Solution{Status: status, Stopped: status.Stopped(), Message: "the context ended before the start",
@@ -401,7 +427,7 @@ func (s *checkedSolver) Solve(ctx context.Context) (*Solution, error) {
 			return nil, err
 		}
 	}
-	out, err := s.attempts(ctx, begin)
+	out, err := s.attempts(ctx, begin, room)
 	if err != nil || out.Status.decided() || out.Status == Cancelled || out.Status == TimeLimit {
 		return out, err
 	}
@@ -427,7 +453,7 @@ func (s *checkedSolver) within(ctx context.Context, begin time.Time) (context.Co
 
 // attempts runs the inner solver from where it is told to start and, where that leads to no optimal point, from
 // nothing.
-func (s *checkedSolver) attempts(ctx context.Context, begin time.Time) (*Solution, error) {
+func (s *checkedSolver) attempts(ctx context.Context, begin time.Time, room *Solution) (*Solution, error) {
 	warm := s.started || s.solved
 	if s.started {
 		start := s.start
@@ -439,7 +465,7 @@ func (s *checkedSolver) attempts(ctx context.Context, begin time.Time) (*Solutio
 		}
 		s.started = false
 	}
-	out, err := s.run(ctx, begin)
+	out, err := s.run(ctx, begin, room)
 	if err != nil || !warm || out.Fresh {
 		return out, err
 	}
@@ -453,7 +479,7 @@ func (s *checkedSolver) attempts(ctx context.Context, begin time.Time) (*Solutio
 	}
 	ctx, cancel := s.within(ctx, begin)
 	defer cancel()
-	cold, err := s.run(ctx, begin)
+	cold, err := s.run(ctx, begin, new(Solution))
 	if err != nil {
 		return nil, err
 	}
@@ -469,8 +495,8 @@ func (s *checkedSolver) attempts(ctx context.Context, begin time.Time) (*Solutio
 }
 
 // run is one call of the inner solver, and the judge's word on it.
-func (s *checkedSolver) run(ctx context.Context, begin time.Time) (*Solution, error) {
-	out, err := s.guarded(ctx)
+func (s *checkedSolver) run(ctx context.Context, begin time.Time, room *Solution) (*Solution, error) {
+	out, err := s.guarded(ctx, room)
 	if err != nil {
 		return nil, s.failed(err)
 	}
@@ -483,13 +509,16 @@ func (s *checkedSolver) run(ctx context.Context, begin time.Time) (*Solution, er
 }
 
 // guarded calls the inner solver. One that panics has no answer, and is set up again before the next Solve.
-func (s *checkedSolver) guarded(ctx context.Context) (out *Solution, err error) {
+func (s *checkedSolver) guarded(ctx context.Context, room *Solution) (out *Solution, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			s.stale = true
 			out, err = &Solution{Status: NumericalError, Message: fmt.Sprintf("the backend broke down: %v", p)}, nil
 		}
 	}()
+	if f, ok := s.inner.(Filler); ok {
+		return room, f.SolveInto(ctx, room)
+	}
 	return s.inner.Solve(ctx)
 }
 
@@ -536,17 +565,15 @@ func (s *checkedSolver) polish(out *Solution) {
 func (s *checkedSolver) contradiction() *Solution {
 	if !s.looked && !s.options.NoPresolve {
 		s.looked, s.obvious = true, nil
-		out := &Solution{}
-		switch z, x := trivial(&s.data, s.low, s.high, s.judged.check.known.about(&s.data).single()); {
-		case z != nil:
-			out.Status, out.Z = PrimalInfeasible, z
-			s.judge(out)
-		case x != nil:
-			out.Status, out.X = DualInfeasible, x
-			s.judge(out)
-		}
-		if out.Status == PrimalInfeasible || out.Status == DualInfeasible {
-			s.obvious = out
+		z, x := trivial(&s.data, s.low, s.high, s.judged.check.known.about(&s.data).single())
+		if z != nil || x != nil {
+			out := &Solution{Status: PrimalInfeasible, Z: z, X: x}
+			if x != nil {
+				out.Status = DualInfeasible
+			}
+			if s.judge(out); out.Status == PrimalInfeasible || out.Status == DualInfeasible {
+				s.obvious = out
+			}
 		}
 	}
 	if s.obvious == nil {

@@ -55,11 +55,11 @@ type Tightener interface {
 	SetEps(eps float64) error
 }
 
-// Filler is implemented by solvers that solve again and again without allocating memory. All solvers of [Open] implement
-// it; how much is left to allocate is up to the backend, and for the native one nothing, unless it has to look again.
+// Filler is implemented by solvers that solve again and again in the memory of one solution. All solvers of [Open]
+// implement it. Where a program is solved at once, the native backend allocates nothing then.
 type Filler interface {
-	// SolveInto is Solve for a solution of the caller's, whose X, S and Z are overwritten where they are long enough. After
-	// an error it is to be used for nothing else.
+	// SolveInto is Solve for a solution of the caller's, whose X, S and Z are overwritten where they are long enough.
+	// After an error it says nothing.
 	SolveInto(ctx context.Context, out *Solution) error
 }
 

@@ -3,6 +3,7 @@ package convex
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -51,9 +52,6 @@ func newResult(engine string, r *solve.Outcome, p *Program) *Result {
 		Message: r.Message,
 		out:     r, vars: p.vars, params: p.params, model: p.model, maximize: p.maximize, derivative: &differential{},
 	}
-	for _, of := range p.params {
-		out.derivative.versions = append(out.derivative.versions, of.p.Version)
-	}
 	if p.maximize {
 		out.Objective, out.DualObjective = -r.Objective, -r.DualObjective
 	}
@@ -76,18 +74,21 @@ func (r *Result) own(x *affine.Variable) *affine.Variable {
 	return x
 }
 
-// Value returns the values of an expression, a variable for example, with the parameters' current values, or nil when
-// the solve ended without a point. After DualInfeasible those of a variable are a direction along which the objective
+// Value returns the values of an expression, a variable for example, with the parameters' values of the solve, or nil
+// when that ended without a point. After DualInfeasible those of a variable are a direction along which the objective
 // falls without bound. It panics if a variable was not in the model when that was compiled.
 func (r *Result) Value(a Expr) []float64 {
 	e := operand("Value", a)
 	if r.of().X == nil || e.err != nil {
 		return nil
 	}
-	return e.at(func(x *affine.Variable) []float64 { return r.out.Value(r.own(x)) })
+	if e.m != nil && e.m != r.model {
+		panic(fmt.Sprintf("convex: %v is not of the model solved", e))
+	}
+	return e.at(r.out.Values, func(x *affine.Variable) []float64 { return r.out.Value(r.own(x)) })
 }
 
-// Point returns the values of all variables, or nil when there is no point.
+// Point returns the values of all variables and, in the solve, of all parameters, or nil when there is no point.
 func (r *Result) Point() Point {
 	if r.of().X == nil {
 		return nil
@@ -95,6 +96,9 @@ func (r *Result) Point() Point {
 	pt := Point{}
 	for _, v := range r.vars {
 		pt[v] = r.Value(v)
+	}
+	for i, p := range r.params {
+		pt[p] = slices.Clone(r.out.Values[i])
 	}
 	return pt
 }

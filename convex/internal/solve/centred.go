@@ -22,7 +22,7 @@ func (s *Session) posed(in *Instance) *backends.Problem {
 	p := in.Problem()
 	in.origin = nil
 	if s.centred {
-		in.origin = in.Assembled.Centre()
+		in.origin = in.Assembled.Centre(s.State.Values)
 		p.Q, p.B = in.Moved(in.origin)
 	}
 	return p
@@ -45,7 +45,7 @@ func (s *Session) recentre(in *Instance, centred bool) error {
 
 // cancels says that the constants of squares are larger than an objective.
 func (s *Session) cancels(in *Instance, objective float64) bool {
-	_, squares := in.Assembled.Program.Offset()
+	_, squares := in.Assembled.Program.Offset(s.State.Values)
 	return squares > max(1, math.Abs(objective))
 }
 

@@ -22,7 +22,7 @@ type Instance struct {
 // that of an old instance of the same pattern.
 func (s *Session) newInstance(as *compile.Assembled, eps float64, old *Instance) (*Instance, error) {
 	begin := time.Now()
-	in := &Instance{Numbers: compile.NewNumbers(as), eps: eps}
+	in := &Instance{Numbers: compile.NewNumbers(as, s.State), eps: eps}
 	problem := s.posed(in)
 	if old != nil && old.Tightener != nil && s.Capabilities.UpdateMatrices && s.Capabilities.UpdateVectors &&
 		as.SamePattern(old.Assembled) {

@@ -23,9 +23,8 @@ type Outcome struct {
 
 	Assembled    *compile.Assembled
 	X, S, Z      []float64
-	Stationarity []float64 // Px + q + A'z in the columns of as
-	squares      [][]float64
-	weights      []float64
+	Stationarity []float64     // Px + q + A'z in the columns of as
+	Values       affine.Values // of the parameters
 
 	// What completes the point where columns are left out, nil otherwise: the multiplier of row r of a group, and
 	// the residual of stationarity in a sparse variable.
@@ -49,13 +48,12 @@ func (s *Session) Result(sol *backends.Solution) *Outcome {
 	r := &Outcome{
 		Status: sol.Status, Objective: sol.Objective, DualObjective: sol.DualObjective,
 		Residuals: sol.Residuals, Distance: sol.Distance, Radius: sol.Radius, Message: sol.Message,
-		Assembled: as, X: sol.X, S: sol.S, Z: sol.Z,
+		Assembled: as, X: sol.X, S: sol.S, Z: sol.Z, Values: s.State.Values.Copy(nil),
 	}
 	for _, v := range s.Program.Vars[:s.Program.Users] {
 		r.Active += as.Width(v)
 	}
 	if HasPoint(sol) {
-		r.KeepSquares(as.Program)
 		r.separate(as.Program, s.Current.B.Val)
 		r.Measure(s.Current.Numbers, s.Current.eps)
 	}
@@ -90,19 +88,6 @@ func (r *Outcome) say(format string, args ...any) {
 		text = r.Message + "; " + text
 	}
 	r.Message = text
-}
-
-// KeepSquares keeps the arguments and weights of squares that depend on
-// parameters, for Sensitivity after the parameters have moved on.
-func (r *Outcome) KeepSquares(p *compile.Program) {
-	r.squares, r.weights = make([][]float64, len(p.Squares)), make([]float64, len(p.Squares))
-	for i, q := range p.Squares {
-		r.weights[i] = q.Weight()
-		if q.W == nil && q.Arg.Fixed() {
-			continue
-		}
-		r.squares[i] = q.Arg.Eval(r.Value)
-	}
 }
 
 // Value returns the value of a variable, or nil where there is no point.
@@ -152,15 +137,19 @@ func (r *Outcome) Sensitivity(p *affine.Parameter) []float64 {
 			return r.Assembled.GroupRows(i, r.Z, make([]float64, g.Expr.N))
 		})
 	}
-	for i, q := range prog.Squares {
+	for _, q := range prog.Squares {
+		if q.W != p && !slices.ContainsFunc(q.Arg.Pars, func(t affine.Term) bool { return t.P == p }) {
+			continue
+		}
+		square := q.Arg.Eval(r.Values, r.Value)
 		if q.W == p {
-			for _, v := range r.squares[i] {
+			for _, v := range square {
 				out[0] += q.Scale * v * v
 			}
 		}
 		for k := range q.Arg.Pars {
 			if t := &q.Arg.Pars[k]; t.P == p {
-				t.Adjoint(out, 2*r.weights[i], r.squares[i])
+				t.Adjoint(out, 2*q.Weight(r.Values), square, r.Values)
 			}
 		}
 	}
@@ -172,7 +161,7 @@ func (r *Outcome) AddSensitivity(out []float64, expr affine.Expr, alpha float64,
 	z func() []float64) {
 	for k := range expr.Pars {
 		if t := &expr.Pars[k]; t.P == p {
-			t.Adjoint(out, alpha, z())
+			t.Adjoint(out, alpha, z(), r.Values)
 		}
 	}
 	for _, t := range expr.Vars {

@@ -8,13 +8,15 @@ import (
 	"time"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/convex/internal/affine"
 	"github.com/conetune/conetune/convex/internal/compile"
 )
 
-// Session solves a program, or parts of it, by a backend at the parameters' current values. It keeps what is set up
+// Session solves a program, or parts of it, by a backend at the parameters' values that it has. It keeps what is set up
 // from one solve to the next. It is for one goroutine at a time.
 type Session struct {
 	Program      *compile.Program // the full one
+	State        *compile.State
 	backend      backends.ConicBackend
 	Options      backends.Options
 	Capabilities backends.Capabilities
@@ -31,9 +33,10 @@ type Stats struct {
 }
 
 // New sets nothing up yet.
-func New(p *compile.Program, backend backends.ConicBackend, o backends.Options) *Session {
+func New(p *compile.Program, at affine.Values, backend backends.ConicBackend, o backends.Options) *Session {
 	return &Session{
-		Program: p, backend: backend, Options: o, Capabilities: backend.Capabilities(), Eps: o.WithDefaults().Eps,
+		Program: p, State: compile.NewState(p.Params, at), backend: backend, Options: o,
+		Capabilities: backend.Capabilities(), Eps: o.WithDefaults().Eps,
 	}
 }
 
@@ -182,7 +185,7 @@ func HasPoint(sol *backends.Solution) bool {
 
 // Proves checks a completed certificate of infeasibility on the full program.
 func (s *Session) Proves(r *Outcome) (bool, error) {
-	problem, err := s.Program.Problem()
+	problem, err := s.Program.Problem(s.State.Values)
 	if err != nil {
 		return false, err
 	}

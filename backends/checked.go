@@ -67,7 +67,8 @@ func (c checked) Setup(p *Problem, o Options) (Solver, error) {
 	if !s.options.NoPresolve && !s.capabilities.Presolves {
 		s.pattern = newPattern(&s.data, s.low, s.high)
 	}
-	s.reduction = s.pattern.reduce(&s.data, s.low, s.high)
+	s.rest.find = s.unitsWithin
+	s.reduction = s.pattern.reduce(&s.data, s.low, s.high, nil, nil)
 	if err := s.setup(); err != nil {
 		return nil, err
 	}
@@ -103,6 +104,8 @@ type checkedSolver struct {
 	low, high []float64  // see intervals
 	pattern   *pattern   // what may be left out, nil for nothing
 	reduction *reduction // what is left out before inner sees the problem, nil for nothing
+	unused    *reduction // an earlier one
+	rest      Judge      // of what is left
 	looked    bool       // obvious is what trivial found in the data
 	obvious   *Solution  // a certificate, or nil
 	solved    bool       // inner has solved before, and may go on from where it ended
@@ -151,6 +154,9 @@ func (s *checkedSolver) setup() error {
 		return s.failed(err)
 	}
 	s.inner, s.stale, s.setupTime = inner, false, time.Since(begin)
+	if s.reduction != nil {
+		s.reduction.lent = true
+	}
 	s.own = struct{ p, q, a, b bool }{} // inner refers to all of data now, or to copies of parts
 	s.solved = false
 	return nil
@@ -161,8 +167,13 @@ func (s *checkedSolver) judgeWithin(p *Problem) *Judge {
 	if s.reduction == nil {
 		return s.judged
 	}
-	r := s.reduction
-	return &Judge{p: p, find: func(*Problem) *units { return s.judged.unitsOf().part(r.rows, r.cols) }}
+	s.rest.Reset(p)
+	return &s.rest
+}
+
+// unitsWithin are those of what the reduction leaves.
+func (s *checkedSolver) unitsWithin(*Problem) *units {
+	return s.judged.unitsOf().part(s.reduction.rows, s.reduction.cols)
 }
 
 // failed adds the name of the backend, except to what says it already or is
@@ -242,7 +253,12 @@ func (s *checkedSolver) Update(u Update) error {
 		u.A = filled(&s.spare.a, s.data.A, u.A)
 	}
 	next := s.data.updated(u)
-	reduction := s.pattern.reduce(&next, s.low, s.high)
+	last := s.reduction
+	if u.P != nil || u.A != nil {
+		last = nil
+	}
+	reduction := s.pattern.reduce(&next, s.low, s.high, last, s.unused)
+	s.unused = nil
 	if !reduction.same(s.reduction) {
 		s.stale = true
 	}
@@ -265,7 +281,7 @@ func (s *checkedSolver) Update(u Update) error {
 			s.setupTime = time.Since(begin)
 		}
 	}
-	s.reduction, s.looked = reduction, false
+	s.unused, s.reduction, s.looked = s.reduction, reduction, false
 	s.judged.Reset(&s.data)
 	if u.P != nil {
 		s.shift = s.convexity.shift

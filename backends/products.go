@@ -44,36 +44,43 @@ func (c *checker) exactProducts(p *Problem, x, z []float64) {
 func timesP(p *Problem, parts ...[]float64) []exactSum {
 	out := make([]exactSum, len(p.Q))
 	for _, x := range parts {
-		if x == nil {
-			continue
+		if x != nil {
+			addTimesP(out, p, x)
 		}
-		entries(p.P, func(i, j int, v float64) {
-			if out[i].addProduct(v, x[j]); i != j {
-				out[j].addProduct(v, x[i])
-			}
-		})
 	}
 	return out
+}
+
+func addTimesP(out []exactSum, p *Problem, x []float64) {
+	entries(p.P, func(i, j int, v float64) {
+		if out[i].addProduct(v, x[j]); i != j {
+			out[j].addProduct(v, x[i])
+		}
+	})
 }
 
 // timesA returns A times the sum of the vectors.
 func timesA(p *Problem, parts ...[]float64) []exactSum {
 	out := make([]exactSum, len(p.B))
-	if p.A == nil {
-		return out
-	}
-	raw := p.A.RawMatrix()
 	for _, x := range parts {
-		for j, xj := range x {
-			if xj == 0 {
-				continue
-			}
-			for k := raw.Indptr[j]; k < raw.Indptr[j+1]; k++ {
-				out[raw.Ind[k]].addProduct(raw.Data[k], xj)
-			}
-		}
+		addTimesA(out, p, x)
 	}
 	return out
+}
+
+func addTimesA(out []exactSum, p *Problem, x []float64) {
+	if p.A == nil {
+		return
+	}
+	raw := p.A.RawMatrix()
+	for j, xj := range x {
+		if xj == 0 {
+			continue
+		}
+		for k := raw.Indptr[j]; k < raw.Indptr[j+1]; k++ {
+			out[raw.Ind[k]].addProduct(raw.Data[k], xj)
+		}
+	}
 }
 
 // timesColumn returns the product of column j of A with the sum of the vectors.

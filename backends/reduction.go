@@ -24,6 +24,7 @@ type reduction struct {
 	left             *Problem // what is left of the numbers that it was made for
 	lent             bool     // a solver was set up with left, and may refer to its vectors
 
+	part           Point     // of contract
 	x              []float64 // work space
 	ofRows, ofCols []exactSum
 }
@@ -79,9 +80,9 @@ func (t *pattern) reduce(p *Problem, low, high []float64, last, room *reduction)
 		return nil
 	}
 	n, m := p.Dims()
-	r := &reduction{left: &Problem{}}
-	if room != nil && !room.lent {
-		*r.left, r = Problem{}, room
+	r := room
+	if r == nil || r.lent {
+		r = &reduction{left: &Problem{}}
 	}
 	r.dropRow, r.dropCol, r.fixed = zeros(r.dropRow, m), zeros(r.dropCol, n), r.fixed[:0]
 	dropRow, dropCol := r.dropRow, r.dropCol
@@ -245,17 +246,18 @@ func (r *reduction) update(u Update) Update {
 
 // contract returns the part of a point of p that the rest has; nil parts stay nil.
 func (r *reduction) contract(pt Point) Point {
-	pick := func(v []float64, which []int32) []float64 {
+	pick := func(room, v []float64, which []int32) []float64 {
 		if v == nil {
 			return nil
 		}
-		out := make([]float64, len(which))
+		out := zeros(room, len(which))
 		for at, i := range which {
 			out[at] = v[i]
 		}
 		return out
 	}
-	return Point{X: pick(pt.X, r.cols), S: pick(pt.S, r.rows), Z: pick(pt.Z, r.rows)}
+	r.part = Point{X: pick(r.part.X, pt.X, r.cols), S: pick(r.part.S, pt.S, r.rows), Z: pick(r.part.Z, pt.Z, r.rows)}
+	return r.part
 }
 
 // expand makes a solution of the rest one of p, in place. Parts of another length are left alone.

@@ -199,7 +199,7 @@ func mustHave(shapesFit bool) {
 
 // zeros returns v with n zeros, reusing its memory if it is large enough.
 func zeros[T any](v []T, n int) []T {
-	if cap(v) < n {
+	if v == nil || cap(v) < n {
 		return make([]T, n)
 	}
 	v = v[:n]

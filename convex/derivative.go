@@ -198,7 +198,7 @@ func (r *Result) slope(ctx context.Context, e *expression) (inX, inP [][]float64
 
 // differential linearises the program at the solution.
 func (r *Result) differential(ctx context.Context) (*differential, error) {
-	out, d := r.of(), r.derivative
+	out, d := r.of(), &r.derivative
 	if ctx == nil {
 		return nil, errors.New("the context is nil")
 	}

@@ -59,6 +59,41 @@ func Example_lasso() {
 	// set up 1 time, updated 1
 }
 
+// The projection of a point that moves on the simplex, again and again in the memory of one result.
+func ExampleSolver_SolveInto() {
+	m := convex.NewModel()
+	x, p := m.Vector("x", 3, convex.Nonneg()), m.Parameter("p", []float64{0, 0, 0})
+	m.Eq("sum", convex.Sum(x), 1)
+	m.Minimize(convex.SumSquares(convex.Sub(x, p)))
+	program, err := m.Compile()
+	if err != nil {
+		log.Fatal(err)
+	}
+	backend, err := backends.Open("native")
+	if err != nil {
+		log.Fatal(err)
+	}
+	solver, err := program.Solver(convex.SolverOptions{Backend: backend})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer solver.Close()
+	var r convex.Result
+	for _, first := range []float64{0.6, 0.9} {
+		err := solver.Set(p, []float64{first, 0.4, -1})
+		if err == nil {
+			err = solver.SolveInto(context.Background(), &r)
+		}
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Printf("%.2f\n", tidy(r.Value(x)))
+	}
+	// Output:
+	// [0.60 0.40 0.00]
+	// [0.75 0.25 0.00]
+}
+
 // tidy rounds what is zero but for the tolerance.
 func tidy(v []float64) []float64 {
 	for i, x := range v {

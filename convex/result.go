@@ -12,7 +12,7 @@ import (
 	"github.com/conetune/conetune/convex/internal/solve"
 )
 
-// Result is the outcome of one Solve. It stays valid when the solver goes on.
+// Result is the outcome of one solve. It stays valid when the solver goes on, until it is given to [Solver.SolveInto].
 type Result struct {
 	Status backends.Status
 	// Engine is what found the result; empty where the context had ended before.
@@ -42,20 +42,19 @@ type Result struct {
 	model    *Model
 	maximize bool
 
-	derivative *differential
+	derivative differential
 }
 
-func newResult(engine string, r *solve.Outcome, p *Program) *Result {
-	out := &Result{
+func (out *Result) set(engine string, r *solve.Outcome, p *Program) {
+	*out = Result{
 		Status: r.Status, Engine: engine, Objective: r.Objective, DualObjective: r.DualObjective, Residuals: r.Residuals,
 		Distance: r.Distance, Radius: r.Radius, Iterations: r.Iterations, Rounds: r.Rounds, Active: r.Active,
 		Message: r.Message,
-		out:     r, vars: p.vars, params: p.params, model: p.model, maximize: p.maximize, derivative: &differential{},
+		out:     r, vars: p.vars, params: p.params, model: p.model, maximize: p.maximize,
 	}
 	if p.maximize {
 		out.Objective, out.DualObjective = -r.Objective, -r.DualObjective
 	}
-	return out
 }
 
 // of returns the outcome. It panics if the result is nil or zero.

@@ -143,14 +143,27 @@ func (s *Solver) Close() error {
 // Solve solves the program at the parameters' values. What the backend found is in the status; the error is for misuse,
 // as a nil context and weights that are negative, and for a broken backend.
 func (s *Solver) Solve(ctx context.Context) (*Result, error) {
+	r := new(Result)
+	if err := s.SolveInto(ctx, r); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// SolveInto is Solve for a result of the caller's, zero or of an earlier solve, which it replaces in its memory. Where
+// the native backend has the whole program, and parameters change q and b alone, it allocates nothing after the first
+// few times. After an error the result is of no use.
+func (s *Solver) SolveInto(ctx context.Context, r *Result) error {
 	switch {
 	case s.closed || s.session == nil:
-		return nil, backends.ErrClosed
+		return backends.ErrClosed
 	case ctx == nil:
-		return nil, errors.New("convex: Solve: the context is nil")
+		return errors.New("convex: Solve: the context is nil")
+	case r == nil:
+		return errors.New("convex: SolveInto: the result is nil")
 	}
 	if err := s.session.Program.CheckWeights(s.session.State.Values); err != nil {
-		return nil, err
+		return err
 	}
 	if limit := s.session.Options.TimeLimit; limit > 0 {
 		var cancel context.CancelFunc
@@ -158,14 +171,17 @@ func (s *Solver) Solve(ctx context.Context) (*Result, error) {
 		defer cancel()
 	}
 	s.session.Stats.Solves++
-	r, err := s.ask(ctx)
-	if err != nil {
-		return nil, err
+	s.session.Room, r.out = r.out, nil
+	if s.session.Room == nil {
+		s.session.Room = new(solve.Outcome)
+	}
+	if err := s.ask(ctx, r); err != nil {
+		return err
 	}
 	if r.Status == backends.Cancelled && errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		r.Status = backends.TimeLimit
 	}
-	return r, nil
+	return nil
 }
 
 // The ways of solving a program, of which [Result.Engine] says which one it was.
@@ -194,7 +210,7 @@ func (s *Solver) connect(o SolverOptions, direct bool) {
 }
 
 // ask solves by working sets, and where there are none or they do not settle, the whole program.
-func (s *Solver) ask(ctx context.Context) (*Result, error) {
+func (s *Solver) ask(ctx context.Context, to *Result) error {
 	st := &s.session.Stats
 	before := *st
 	for ctx.Err() == nil { // before anything is set up for nothing
@@ -204,7 +220,7 @@ func (s *Solver) ask(ctx context.Context) (*Result, error) {
 		}
 		r, err := solver(ctx)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if r == nil {
 			s.log(ctx, "passed on", "engine", engine, "reason", "the rounds do not settle")
@@ -212,10 +228,14 @@ func (s *Solver) ask(ctx context.Context) (*Result, error) {
 			continue
 		}
 		r.Rounds, r.Iterations = st.Rounds-before.Rounds, st.Iterations-before.Iterations
-		s.log(ctx, "solved", "engine", engine, "status", r.Status, "rounds", r.Rounds, "iterations", r.Iterations)
-		return newResult(engine, r, &s.program), nil
+		if s.session.Options.Logger != nil {
+			s.log(ctx, "solved", "engine", engine, "status", r.Status, "rounds", r.Rounds, "iterations", r.Iterations)
+		}
+		to.set(engine, r, &s.program)
+		return nil
 	}
-	return newResult("", solve.Stopped(s.session.Program), &s.program), nil
+	to.set("", solve.Stopped(s.session.Program), &s.program)
+	return nil
 }
 
 // log writes a record at level debug.

@@ -222,6 +222,9 @@ func (f Function) Sum() Function {
 // Dot returns sum_i c_i f_i, for c_i >= 0 where f is not affine: of each atom a term for each value of c.
 func (f Function) Dot(c []float64) Function {
 	out := Function{N: 1, Aff: f.Aff.Dot(c)}
+	if len(f.Atoms) == 0 {
+		return out
+	}
 	rows := map[float64][]int{}
 	for i, v := range c {
 		if v != 0 {

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/james-bowman/sparse"
+
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/convex/internal/affine"
 )
@@ -34,18 +36,20 @@ func (s *State) Set(p *affine.Parameter, values []float64) {
 
 // Numbers are those of an assembled program at the parameters' values when they were last refreshed.
 type Numbers struct {
-	Assembled  *Assembled
-	State      *State
-	A, B, Q, P live
+	Assembled           *Assembled
+	State               *State
+	A, B, Q, P          live
+	slack, stationarity []float64 // of Values
 }
 
 // live holds the numbers of a part of the program. A solver refers to those that it was set up with, which
 // therefore stay as they are, but copies those of an update.
 type live struct {
-	Val  []float64
-	lent bool // to the solver, by its set-up
-	deps []*affine.Parameter
-	seen []int // changes of deps in val
+	Val    []float64
+	matrix *sparse.CSC // of an update, nil before there is one
+	lent   bool        // to the solver, by its set-up
+	deps   []*affine.Parameter
+	seen   []int // changes of deps in val
 }
 
 func (s *State) newLive(n int, deps []*affine.Parameter) live {
@@ -57,7 +61,7 @@ func (s *State) newLive(n int, deps []*affine.Parameter) live {
 // own returns the numbers for changes in place.
 func (l *live) own() []float64 {
 	if l.lent {
-		l.Val, l.lent = slices.Clone(l.Val), false
+		l.Val, l.lent, l.matrix = slices.Clone(l.Val), false, nil
 	}
 	return l.Val
 }
@@ -89,7 +93,10 @@ func (in *Numbers) Refresh() (u backends.Update) {
 	as, s := in.Assembled, in.State
 	if in.A.note(s) {
 		as.a.change(in.A.own(), s.Values)
-		u.A = as.matrixA(in.A.Val)
+		if in.A.matrix == nil {
+			in.A.matrix = as.matrixA(in.A.Val)
+		}
+		u.A = in.A.matrix
 	}
 	if in.B.note(s) {
 		as.B.change(in.B.own(), s.Values)
@@ -101,7 +108,10 @@ func (in *Numbers) Refresh() (u backends.Update) {
 	}
 	if in.P.note(s) && len(as.PInd) > 0 {
 		as.valueP(in.P.own(), s.Values)
-		u.P = as.matrixP(in.P.Val)
+		if in.P.matrix == nil {
+			in.P.matrix = as.matrixP(in.P.Val)
+		}
+		u.P = in.P.matrix
 	}
 	return u
 }
@@ -120,7 +130,7 @@ func (in *Numbers) Problem() *backends.Problem {
 type Values struct {
 	// Objective and DualObjective are those of the model, constants included.
 	Objective, DualObjective float64
-	// Stationarity is Px + q + A'z.
+	// Stationarity is Px + q + A'z, until others are computed.
 	Stationarity []float64
 	// Rounding bounds what the rounding of x and of the sums may change in the objectives.
 	Rounding float64
@@ -135,8 +145,11 @@ type Values struct {
 // is what the dual objective of package backends takes.
 func (in *Numbers) Values(x, z []float64) (v Values) {
 	as, a := in.Assembled, in.A.Val
-	v.Objective, v.Stationarity = as.objective(x, in.State.Values)
-	slack, terms := slices.Clone(in.B.Val), math.Abs(v.Objective)
+	in.stationarity = slices.Grow(in.stationarity[:0], as.N)[:as.N]
+	v.Stationarity = in.stationarity
+	v.Objective = as.objective(x, in.State.Values, v.Stationarity)
+	in.slack = append(in.slack[:0], in.B.Val...)
+	slack, terms := in.slack, math.Abs(v.Objective)
 	gap := 0.0
 	for j, g := range v.Stationarity {
 		r, size := g, math.Abs(g)
@@ -167,7 +180,8 @@ func (in *Numbers) Values(x, z []float64) (v Values) {
 // Moved returns q and b of the program whose variables are counted from a point y: Py + q and b - Ay.
 func (in *Numbers) Moved(y []float64) (q, b []float64) {
 	as, a := in.Assembled, in.A.Val
-	_, q = as.objective(y, in.State.Values)
+	q = make([]float64, as.N)
+	as.objective(y, in.State.Values, q)
 	b = slices.Clone(in.B.Val)
 	for j, y := range y {
 		for k := as.Ptr[j]; k < as.Ptr[j+1]; k++ {

@@ -63,11 +63,12 @@ func (as *Assembled) valueP(out []float64, at affine.Values) {
 // ValueQ computes q.
 func (as *Assembled) ValueQ(out []float64, at affine.Values) {
 	as.q.Value(out, at)
-	for i, q := range as.Program.Squares {
+	for i := range as.Program.Squares {
+		q := &as.Program.Squares[i]
 		if q.Arg.C == nil && len(q.Arg.Pars) == 0 {
 			continue
 		}
-		w, d := 2*q.Weight(at), q.Arg.Constant(at)
+		w, d := 2*q.Weight(at), as.constant(&q.Arg, at)
 		as.EachSquare(i, func(r, col int, factor float64) {
 			if col >= 0 {
 				out[col] += w * factor * d[r]
@@ -101,20 +102,20 @@ func (as *Assembled) Centre(at affine.Values) []float64 {
 	return num
 }
 
-// objective computes the objective and its gradient at x, constants included, from the values of the squares: nothing
-// cancels that is not small in the objective itself.
-func (as *Assembled) objective(x []float64, at affine.Values) (value float64, gradient []float64) {
+// objective computes the objective at x, and writes its gradient, constants included, from the values of the squares:
+// nothing cancels that is not small in the objective itself.
+func (as *Assembled) objective(x []float64, at affine.Values, gradient []float64) (value float64) {
 	p := as.Program
-	gradient = make([]float64, as.N)
 	as.q.Value(gradient, at)
 	for j, c := range gradient {
 		value += c * x[j]
 	}
 	if p.Objective.N > 0 {
-		value += p.Objective.Constant(at)[0]
+		value += as.constant(&p.Objective, at)[0]
 	}
-	for i, q := range p.Squares {
-		w, v := q.Weight(at), q.Arg.Constant(at)
+	for i := range p.Squares {
+		q := &p.Squares[i]
+		w, v := q.Weight(at), as.constant(&q.Arg, at)
 		as.EachSquare(i, func(r, col int, factor float64) {
 			if col >= 0 {
 				v[r] += factor * x[col]
@@ -129,7 +130,7 @@ func (as *Assembled) objective(x []float64, at affine.Values) (value float64, gr
 			}
 		})
 	}
-	return value, gradient
+	return value
 }
 
 // Offset is the constant of the objective, and squares the part of it that squares have.

@@ -59,7 +59,7 @@ func (s *Session) uncancelled(ctx context.Context, in *Instance, sol *backends.S
 	}
 	gap, objective := math.Inf(1), 0.0
 	if HasPoint(sol) {
-		v := in.Values(sol.X, sol.Z)
+		v := in.valuesOf(sol)
 		gap, objective = backends.RelativeGap(v.Objective, v.DualObjective), v.Objective
 	}
 	switch {
@@ -82,7 +82,7 @@ func (s *Session) uncancelled(ctx context.Context, in *Instance, sol *backends.S
 		return nil, err
 	}
 	if HasPoint(better) {
-		v := in.Values(better.X, better.Z)
+		v := in.valuesOf(better)
 		if better.Status == backends.Optimal || backends.RelativeGap(v.Objective, v.DualObjective) < gap {
 			return better, nil
 		}
@@ -99,7 +99,7 @@ func (s *Session) tightened(ctx context.Context, in *Instance, sol *backends.Sol
 	if sol.Status != backends.Optimal || in.Tightener == nil {
 		return sol, nil
 	}
-	v := in.Values(sol.X, sol.Z)
+	v := *in.valuesOf(sol)
 	if backends.RelativeGap(v.Objective, v.DualObjective) <= in.eps {
 		return sol, nil
 	}

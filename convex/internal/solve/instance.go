@@ -14,8 +14,22 @@ type Instance struct {
 	Solver    backends.Solver
 	Tightener backends.Tightener // the solver, or nil if its accuracy is fixed
 	eps       float64
-	origin    []float64          // from which the solver counts x, nil for zero; see centred.go
-	Last      *backends.Solution // of the last Solve that gave a point, for warm starts
+	origin    []float64 // from which the solver counts x, nil for zero; see centred.go
+	// last is a copy of the point of the last Solve, if it gave one, for warm starts, with its status.
+	last    backends.Point
+	status  backends.Status
+	pointed bool
+
+	of     *backends.Solution // whose values these are
+	values compile.Values
+}
+
+// valuesOf are those of a solution, computed once.
+func (in *Instance) valuesOf(sol *backends.Solution) *compile.Values {
+	if in.of != sol {
+		in.of, in.values = sol, in.Values(sol.X, sol.Z)
+	}
+	return &in.values
 }
 
 // newInstance sets a solver of accuracy eps up for an assembled program, or takes over

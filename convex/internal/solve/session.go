@@ -23,6 +23,8 @@ type Session struct {
 	Eps          float64
 	Current      *Instance
 	Stats        Stats
+	Room         *Outcome // whose memory the next one takes, or nil
+	room         *backends.Solution
 	centred      bool // the backend gets programs in x - y, see centred.go
 }
 
@@ -69,15 +71,18 @@ func (s *Session) Run(ctx context.Context, p *compile.Program, active [][]int, e
 		return &backends.Solution{Status: backends.Cancelled}, nil
 	}
 	old := s.Current
+	if s.Room != nil {
+		s.room = &s.Room.solution
+	}
 	changed, err := s.Prepare(p, active, eps)
 	if err != nil {
 		return nil, err
 	}
 	in := s.Current
 	// Where nothing changed the solver goes on from its own last iterate.
-	warm := old != nil && old.Last != nil && (changed || old.Last.Status != backends.Optimal) && s.Capabilities.WarmStart
+	warm := old != nil && old.pointed && (changed || old.status != backends.Optimal) && s.Capabilities.WarmStart
 	if warm {
-		pt := from(in.Assembled.Layout, old.Assembled.Layout, backends.Point{X: old.Last.X, S: old.Last.S, Z: old.Last.Z})
+		pt := from(in.Assembled.Layout, old.Assembled.Layout, old.last)
 		pt.X = shifted(pt.X, -1, in.origin)
 		if err := in.Solver.WarmStart(pt); err != nil {
 			return nil, fmt.Errorf("convex: %w", err)
@@ -98,9 +103,8 @@ func (s *Session) Run(ctx context.Context, p *compile.Program, active [][]int, e
 	if sol, err = s.tightened(ctx, in, sol); err != nil {
 		return nil, err
 	}
-	in.Last = nil
-	if HasPoint(sol) {
-		in.Last = sol
+	if in.pointed = HasPoint(sol); in.pointed {
+		in.last, in.status = in.last.Copy(backends.Point{X: sol.X, S: sol.S, Z: sol.Z}), sol.Status
 	}
 	return sol, nil
 }
@@ -165,7 +169,14 @@ func (s *Session) again(ctx context.Context, in *Instance, sol *backends.Solutio
 // Attempt runs the backend once.
 func (s *Session) Attempt(ctx context.Context, in *Instance) (*backends.Solution, error) {
 	begin := time.Now()
-	sol, err := in.Solver.Solve(ctx)
+	in.of = nil
+	sol, err := s.room, error(nil)
+	if f, ok := in.Solver.(backends.Filler); ok && sol != nil {
+		s.room = nil
+		err = f.SolveInto(ctx, sol)
+	} else {
+		sol, err = in.Solver.Solve(ctx)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("convex: %w", err)
 	}

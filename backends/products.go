@@ -28,10 +28,10 @@ func (c *checker) products(p *Problem, x, z []float64) {
 // exactProducts is products with sums in twice the precision.
 func (c *checker) exactProducts(p *Problem, x, z []float64) {
 	c.reset(p)
-	for i, sum := range timesA(p, x) {
+	for i, sum := range timesA(nil, p, x) {
 		c.ax[i] = sum.value()
 	}
-	for j, sum := range timesP(p, x) {
+	for j, sum := range timesP(nil, p, x) {
 		c.px[j] = sum.value()
 	}
 	for j := range c.atz {
@@ -40,47 +40,41 @@ func (c *checker) exactProducts(p *Problem, x, z []float64) {
 	}
 }
 
-// timesP returns P times the sum of the vectors, of which nil ones are zero, in twice the precision.
-func timesP(p *Problem, parts ...[]float64) []exactSum {
-	out := make([]exactSum, len(p.Q))
+// timesP returns P times the sum of the vectors, of which nil ones are zero, in twice the precision, in the memory of
+// other sums, which may be nil.
+func timesP(room []exactSum, p *Problem, parts ...[]float64) []exactSum {
+	out := zeros(room, len(p.Q))
 	for _, x := range parts {
-		if x != nil {
-			addTimesP(out, p, x)
-		}
-	}
-	return out
-}
-
-func addTimesP(out []exactSum, p *Problem, x []float64) {
-	entries(p.P, func(i, j int, v float64) {
-		if out[i].addProduct(v, x[j]); i != j {
-			out[j].addProduct(v, x[i])
-		}
-	})
-}
-
-// timesA returns A times the sum of the vectors.
-func timesA(p *Problem, parts ...[]float64) []exactSum {
-	out := make([]exactSum, len(p.B))
-	for _, x := range parts {
-		addTimesA(out, p, x)
-	}
-	return out
-}
-
-func addTimesA(out []exactSum, p *Problem, x []float64) {
-	if p.A == nil {
-		return
-	}
-	raw := p.A.RawMatrix()
-	for j, xj := range x {
-		if xj == 0 {
+		if x == nil {
 			continue
 		}
-		for k := raw.Indptr[j]; k < raw.Indptr[j+1]; k++ {
-			out[raw.Ind[k]].addProduct(raw.Data[k], xj)
+		entries(p.P, func(i, j int, v float64) {
+			if out[i].addProduct(v, x[j]); i != j {
+				out[j].addProduct(v, x[i])
+			}
+		})
+	}
+	return out
+}
+
+// timesA returns A times the sum of the vectors, as timesP does.
+func timesA(room []exactSum, p *Problem, parts ...[]float64) []exactSum {
+	out := zeros(room, len(p.B))
+	if p.A == nil {
+		return out
+	}
+	raw := p.A.RawMatrix()
+	for _, x := range parts {
+		for j, xj := range x {
+			if xj == 0 {
+				continue
+			}
+			for k := raw.Indptr[j]; k < raw.Indptr[j+1]; k++ {
+				out[raw.Ind[k]].addProduct(raw.Data[k], xj)
+			}
 		}
 	}
+	return out
 }
 
 // timesColumn returns the product of column j of A with the sum of the vectors.

@@ -191,10 +191,8 @@ func (r *reduction) substitute(p *Problem) {
 	for _, f := range r.fixed {
 		r.x[f.col] = f.value(p)
 	}
-	r.ofCols, r.ofRows = zeros(r.ofCols, len(p.Q)), zeros(r.ofRows, len(p.B))
+	r.ofCols, r.ofRows = timesP(r.ofCols, p, r.x), timesA(r.ofRows, p, r.x)
 	px, ax := r.ofCols, r.ofRows
-	addTimesP(px, p, r.x)
-	addTimesA(ax, p, r.x)
 	for at, j := range r.cols {
 		r.left.Q[at] = p.Q[j]
 		if px[j].size != 0 {

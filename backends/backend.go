@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"time"
 
@@ -54,6 +55,14 @@ type Tightener interface {
 	SetEps(eps float64) error
 }
 
+// Filler is implemented by solvers that solve again and again in the memory of one solution. All solvers of [Open]
+// implement it. Where a program is solved at once, the native backend allocates nothing then.
+type Filler interface {
+	// SolveInto is Solve for a solution of the caller's, whose X, S and Z are overwritten where they are long enough.
+	// After an error it says nothing.
+	SolveInto(ctx context.Context, out *Solution) error
+}
+
 // Update holds new values; nil fields stay as they are. P and A must have the
 // sparsity pattern of the problem. Solvers of [Open] copy what they need, so that the
 // caller may change or reuse the arrays afterwards; a backend's own may refer to P and A, which
@@ -68,6 +77,17 @@ type Update struct {
 // Point is a primal-dual point; nil fields are unknown. The solver copies it.
 type Point struct {
 	X, S, Z []float64
+}
+
+// Copy returns a copy of another point in the memory of p, as far as that goes. Parts that are nil stay nil.
+func (p Point) Copy(of Point) Point {
+	copied := func(to, v []float64) []float64 {
+		if len(v) == 0 {
+			return slices.Clone(v)
+		}
+		return append(to[:0], v...)
+	}
+	return Point{X: copied(p.X, of.X), S: copied(p.S, of.S), Z: copied(p.Z, of.Z)}
 }
 
 // Capabilities declares what a backend can do.

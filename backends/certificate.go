@@ -276,7 +276,7 @@ func (c *checker) dualInfeasible(p *Problem, x, low []float64) (proof, error) {
 	if out.value, out.negative, err = fallsBelowZero("q'x", &sum); err != nil {
 		return out, err
 	}
-	curved, moved := timesP(p, x, low), timesA(p, x, low) // nil adds nothing
+	curved, moved := timesP(nil, p, x, low), timesA(nil, p, x, low) // nil adds nothing
 	bend, exact := make([]float64, n), true
 	for j := range curved {
 		bend[j] = curved[j].most()

@@ -35,6 +35,7 @@ var (
 	_ ConicBackend = checked{}
 	_ Solver       = (*checkedSolver)(nil)
 	_ Tightener    = (*checkedSolver)(nil)
+	_ Filler       = (*checkedSolver)(nil)
 )
 
 func (c checked) Name() string               { return c.inner.Name() }
@@ -66,7 +67,8 @@ func (c checked) Setup(p *Problem, o Options) (Solver, error) {
 	if !s.options.NoPresolve && !s.capabilities.Presolves {
 		s.pattern = newPattern(&s.data, s.low, s.high)
 	}
-	s.reduction = s.pattern.reduce(&s.data, s.low, s.high)
+	s.rest.find = s.unitsWithin
+	s.reduction = s.pattern.reduce(&s.data, s.low, s.high, nil, nil)
 	if err := s.setup(); err != nil {
 		return nil, err
 	}
@@ -102,6 +104,8 @@ type checkedSolver struct {
 	low, high []float64  // see intervals
 	pattern   *pattern   // what may be left out, nil for nothing
 	reduction *reduction // what is left out before inner sees the problem, nil for nothing
+	unused    *reduction // an earlier one
+	rest      Judge      // of what is left
 	looked    bool       // obvious is what trivial found in the data
 	obvious   *Solution  // a certificate, or nil
 	solved    bool       // inner has solved before, and may go on from where it ended
@@ -150,6 +154,9 @@ func (s *checkedSolver) setup() error {
 		return s.failed(err)
 	}
 	s.inner, s.stale, s.setupTime = inner, false, time.Since(begin)
+	if s.reduction != nil {
+		s.reduction.lent = true
+	}
 	s.own = struct{ p, q, a, b bool }{} // inner refers to all of data now, or to copies of parts
 	s.solved = false
 	return nil
@@ -160,8 +167,13 @@ func (s *checkedSolver) judgeWithin(p *Problem) *Judge {
 	if s.reduction == nil {
 		return s.judged
 	}
-	r := s.reduction
-	return &Judge{p: p, find: func(*Problem) *units { return s.judged.unitsOf().part(r.rows, r.cols) }}
+	s.rest.Reset(p)
+	return &s.rest
+}
+
+// unitsWithin are those of what the reduction leaves.
+func (s *checkedSolver) unitsWithin(*Problem) *units {
+	return s.judged.unitsOf().part(s.reduction.rows, s.reduction.cols)
 }
 
 // failed adds the name of the backend, except to what says it already or is
@@ -217,7 +229,7 @@ func (s *checkedSolver) WarmStart(p Point) error {
 		return err
 	}
 	// The point waits here, because an update may yet replace the inner solver.
-	s.start = Point{X: slices.Clone(p.X), S: slices.Clone(p.S), Z: slices.Clone(p.Z)}
+	s.start = s.start.Copy(p)
 	s.started = true
 	return nil
 }
@@ -241,7 +253,12 @@ func (s *checkedSolver) Update(u Update) error {
 		u.A = filled(&s.spare.a, s.data.A, u.A)
 	}
 	next := s.data.updated(u)
-	reduction := s.pattern.reduce(&next, s.low, s.high)
+	last := s.reduction
+	if u.P != nil || u.A != nil {
+		last = nil
+	}
+	reduction := s.pattern.reduce(&next, s.low, s.high, last, s.unused)
+	s.unused = nil
 	if !reduction.same(s.reduction) {
 		s.stale = true
 	}
@@ -264,7 +281,7 @@ func (s *checkedSolver) Update(u Update) error {
 			s.setupTime = time.Since(begin)
 		}
 	}
-	s.reduction, s.looked = reduction, false
+	s.unused, s.reduction, s.looked = s.reduction, reduction, false
 	s.judged.Reset(&s.data)
 	if u.P != nil {
 		s.shift = s.convexity.shift
@@ -373,13 +390,38 @@ func samePattern(field string, from, to *sparse.CSC, rows, cols int) error {
 }
 
 func (s *checkedSolver) Solve(ctx context.Context) (*Solution, error) {
-	if err := s.enter(); err != nil {
+	out := new(Solution)
+	if err := s.SolveInto(ctx, out); err != nil {
 		return nil, err
 	}
-	defer s.mu.Unlock()
-	if ctx == nil {
-		return nil, bad("Context", "is nil")
+	return out, nil
+}
+
+// SolveInto is Solve for a solution of the caller's.
+func (s *checkedSolver) SolveInto(ctx context.Context, out *Solution) error {
+	if err := s.enter(); err != nil {
+		return err
 	}
+	defer s.mu.Unlock()
+	switch {
+	case ctx == nil:
+		return bad("Context", "is nil")
+	case out == nil:
+		return bad("Solution", "is nil")
+	}
+	*out = Solution{X: out.X, S: out.S, Z: out.Z}
+	found, err := s.solve(ctx, out)
+	if err != nil {
+		return err
+	}
+	if found != out {
+		*out = *found
+	}
+	return nil
+}
+
+// solve solves the problem. The memory of a solution is for the answer, if it comes at once.
+func (s *checkedSolver) solve(ctx context.Context, room *Solution) (*Solution, error) {
 	if ctx.Err() != nil {
 		status := EndedBy(ctx)
 		out := &Solution{Status: status, Stopped: status.Stopped(), Message: "the context ended before the start",
@@ -401,7 +443,7 @@ func (s *checkedSolver) Solve(ctx context.Context) (*Solution, error) {
 			return nil, err
 		}
 	}
-	out, err := s.attempts(ctx, begin)
+	out, err := s.attempts(ctx, begin, room)
 	if err != nil || out.Status.decided() || out.Status == Cancelled || out.Status == TimeLimit {
 		return out, err
 	}
@@ -427,7 +469,7 @@ func (s *checkedSolver) within(ctx context.Context, begin time.Time) (context.Co
 
 // attempts runs the inner solver from where it is told to start and, where that leads to no optimal point, from
 // nothing.
-func (s *checkedSolver) attempts(ctx context.Context, begin time.Time) (*Solution, error) {
+func (s *checkedSolver) attempts(ctx context.Context, begin time.Time, room *Solution) (*Solution, error) {
 	warm := s.started || s.solved
 	if s.started {
 		start := s.start
@@ -439,7 +481,7 @@ func (s *checkedSolver) attempts(ctx context.Context, begin time.Time) (*Solutio
 		}
 		s.started = false
 	}
-	out, err := s.run(ctx, begin)
+	out, err := s.run(ctx, begin, room)
 	if err != nil || !warm || out.Fresh {
 		return out, err
 	}
@@ -453,7 +495,7 @@ func (s *checkedSolver) attempts(ctx context.Context, begin time.Time) (*Solutio
 	}
 	ctx, cancel := s.within(ctx, begin)
 	defer cancel()
-	cold, err := s.run(ctx, begin)
+	cold, err := s.run(ctx, begin, new(Solution))
 	if err != nil {
 		return nil, err
 	}
@@ -469,8 +511,8 @@ func (s *checkedSolver) attempts(ctx context.Context, begin time.Time) (*Solutio
 }
 
 // run is one call of the inner solver, and the judge's word on it.
-func (s *checkedSolver) run(ctx context.Context, begin time.Time) (*Solution, error) {
-	out, err := s.guarded(ctx)
+func (s *checkedSolver) run(ctx context.Context, begin time.Time, room *Solution) (*Solution, error) {
+	out, err := s.guarded(ctx, room)
 	if err != nil {
 		return nil, s.failed(err)
 	}
@@ -483,13 +525,16 @@ func (s *checkedSolver) run(ctx context.Context, begin time.Time) (*Solution, er
 }
 
 // guarded calls the inner solver. One that panics has no answer, and is set up again before the next Solve.
-func (s *checkedSolver) guarded(ctx context.Context) (out *Solution, err error) {
+func (s *checkedSolver) guarded(ctx context.Context, room *Solution) (out *Solution, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			s.stale = true
 			out, err = &Solution{Status: NumericalError, Message: fmt.Sprintf("the backend broke down: %v", p)}, nil
 		}
 	}()
+	if f, ok := s.inner.(Filler); ok {
+		return room, f.SolveInto(ctx, room)
+	}
 	return s.inner.Solve(ctx)
 }
 
@@ -536,17 +581,15 @@ func (s *checkedSolver) polish(out *Solution) {
 func (s *checkedSolver) contradiction() *Solution {
 	if !s.looked && !s.options.NoPresolve {
 		s.looked, s.obvious = true, nil
-		out := &Solution{}
-		switch z, x := trivial(&s.data, s.low, s.high, s.judged.check.known.about(&s.data).single()); {
-		case z != nil:
-			out.Status, out.Z = PrimalInfeasible, z
-			s.judge(out)
-		case x != nil:
-			out.Status, out.X = DualInfeasible, x
-			s.judge(out)
-		}
-		if out.Status == PrimalInfeasible || out.Status == DualInfeasible {
-			s.obvious = out
+		z, x := trivial(&s.data, s.low, s.high, s.judged.check.known.about(&s.data).single())
+		if z != nil || x != nil {
+			out := &Solution{Status: PrimalInfeasible, Z: z, X: x}
+			if x != nil {
+				out.Status = DualInfeasible
+			}
+			if s.judge(out); out.Status == PrimalInfeasible || out.Status == DualInfeasible {
+				s.obvious = out
+			}
 		}
 	}
 	if s.obvious == nil {

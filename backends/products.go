@@ -28,10 +28,10 @@ func (c *checker) products(p *Problem, x, z []float64) {
 // exactProducts is products with sums in twice the precision.
 func (c *checker) exactProducts(p *Problem, x, z []float64) {
 	c.reset(p)
-	for i, sum := range timesA(p, x) {
+	for i, sum := range timesA(nil, p, x) {
 		c.ax[i] = sum.value()
 	}
-	for j, sum := range timesP(p, x) {
+	for j, sum := range timesP(nil, p, x) {
 		c.px[j] = sum.value()
 	}
 	for j := range c.atz {
@@ -40,9 +40,10 @@ func (c *checker) exactProducts(p *Problem, x, z []float64) {
 	}
 }
 
-// timesP returns P times the sum of the vectors, of which nil ones are zero, in twice the precision.
-func timesP(p *Problem, parts ...[]float64) []exactSum {
-	out := make([]exactSum, len(p.Q))
+// timesP returns P times the sum of the vectors, of which nil ones are zero, in twice the precision, in the memory of
+// other sums, which may be nil.
+func timesP(room []exactSum, p *Problem, parts ...[]float64) []exactSum {
+	out := zeros(room, len(p.Q))
 	for _, x := range parts {
 		if x == nil {
 			continue
@@ -56,9 +57,9 @@ func timesP(p *Problem, parts ...[]float64) []exactSum {
 	return out
 }
 
-// timesA returns A times the sum of the vectors.
-func timesA(p *Problem, parts ...[]float64) []exactSum {
-	out := make([]exactSum, len(p.B))
+// timesA returns A times the sum of the vectors, as timesP does.
+func timesA(room []exactSum, p *Problem, parts ...[]float64) []exactSum {
+	out := zeros(room, len(p.B))
 	if p.A == nil {
 		return out
 	}

@@ -18,9 +18,15 @@ import (
 //
 // Everything is undone in expand. Trivial has looked for contradictions before.
 type reduction struct {
-	rows, cols []int32 // what stays
-	fixed      []fixing
-	left       *Problem // what is left of the numbers that it was made for
+	dropRow, dropCol []bool
+	rows, cols       []int32 // what stays
+	fixed            []fixing
+	left             *Problem // what is left of the numbers that it was made for
+	lent             bool     // a solver was set up with left, and may refer to its vectors
+
+	part           Point     // of contract
+	x              []float64 // work space
+	ofRows, ofCols []exactSum
 }
 
 // fixing says that a row, whose s is low, fixes a variable.
@@ -67,14 +73,19 @@ func newPattern(p *Problem, low, high []float64) *pattern {
 	return t
 }
 
-// reduce returns nil where nothing of p can be left out. It is given the intervals of p.
-func (t *pattern) reduce(p *Problem, low, high []float64) *reduction {
+// reduce returns nil where nothing of p can be left out. It is given the intervals of p and, unless that is nil, the
+// reduction of a problem with the same matrices, and one that is no longer needed, whose memory it takes.
+func (t *pattern) reduce(p *Problem, low, high []float64, last, room *reduction) *reduction {
 	if t == nil {
 		return nil
 	}
 	n, m := p.Dims()
-	r := &reduction{}
-	dropRow, dropCol := make([]bool, m), make([]bool, n)
+	r := room
+	if r == nil || r.lent {
+		r = &reduction{left: &Problem{}}
+	}
+	r.dropRow, r.dropCol, r.fixed = zeros(r.dropRow, m), zeros(r.dropCol, n), r.fixed[:0]
+	dropRow, dropCol := r.dropRow, r.dropCol
 	some := false
 	for _, i := range t.rows {
 		switch {
@@ -96,12 +107,14 @@ func (t *pattern) reduce(p *Problem, low, high []float64) *reduction {
 	if !some {
 		return nil
 	}
-	r.rows, r.cols = notDropped(dropRow), notDropped(dropCol)
-	left := &Problem{
-		Q: make([]float64, len(r.cols)), B: make([]float64, len(r.rows)), Cones: withoutRows(p.Cones, dropRow),
-		A: part(p.A, r.rows, r.cols, m), P: part(p.P, r.cols, r.cols, n),
+	left := r.left
+	if last != nil && slices.Equal(dropRow, last.dropRow) && slices.Equal(dropCol, last.dropCol) {
+		r.rows, r.cols, left.Cones, left.A, left.P = last.rows, last.cols, last.left.Cones, last.left.A, last.left.P
+	} else {
+		r.rows, r.cols = notDropped(dropRow), notDropped(dropCol)
+		left.Cones, left.A, left.P = withoutRows(p.Cones, dropRow), part(p.A, r.rows, r.cols, m), part(p.P, r.cols, r.cols, n)
 	}
-	r.left = left
+	left.Q, left.B = zeros(left.Q, len(r.cols)), zeros(left.B, len(r.rows))
 	if len(r.fixed) > 0 {
 		r.substitute(p)
 		if !allFinite(left.Q) || !allFinite(left.B) {
@@ -174,11 +187,12 @@ func part(a *sparse.CSC, rows, cols []int32, height int) *sparse.CSC {
 
 // substitute writes q and b of what is left, with the fixed variables in them.
 func (r *reduction) substitute(p *Problem) {
-	x := make([]float64, len(p.Q))
+	r.x = zeros(r.x, len(p.Q))
 	for _, f := range r.fixed {
-		x[f.col] = f.value(p)
+		r.x[f.col] = f.value(p)
 	}
-	px, ax := timesP(p, x), timesA(p, x)
+	r.ofCols, r.ofRows = timesP(r.ofCols, p, r.x), timesA(r.ofRows, p, r.x)
+	px, ax := r.ofCols, r.ofRows
 	for at, j := range r.cols {
 		r.left.Q[at] = p.Q[j]
 		if px[j].size != 0 {
@@ -230,17 +244,18 @@ func (r *reduction) update(u Update) Update {
 
 // contract returns the part of a point of p that the rest has; nil parts stay nil.
 func (r *reduction) contract(pt Point) Point {
-	pick := func(v []float64, which []int32) []float64 {
+	pick := func(room, v []float64, which []int32) []float64 {
 		if v == nil {
 			return nil
 		}
-		out := make([]float64, len(which))
+		out := zeros(room, len(which))
 		for at, i := range which {
 			out[at] = v[i]
 		}
 		return out
 	}
-	return Point{X: pick(pt.X, r.cols), S: pick(pt.S, r.rows), Z: pick(pt.Z, r.rows)}
+	r.part = Point{X: pick(r.part.X, pt.X, r.cols), S: pick(r.part.S, pt.S, r.rows), Z: pick(r.part.Z, pt.Z, r.rows)}
+	return r.part
 }
 
 // expand makes a solution of the rest one of p, in place. Parts of another length are left alone.
@@ -250,9 +265,18 @@ func (r *reduction) expand(p *Problem, low, high []float64, out *Solution) {
 		if len(v) != len(which) || v == nil && length > 0 && len(which) > 0 {
 			return v
 		}
-		full := make([]float64, length)
-		for at, i := range which {
-			full[i] = v[at]
+		if v == nil {
+			v = []float64{}
+		}
+		full := slices.Grow(v, length-len(v))[:length]
+		at := len(which)
+		for i := length - 1; i >= 0; i-- { // at <= i, so that nothing is lost in place
+			if at > 0 && which[at-1] == int32(i) {
+				at--
+				full[i] = full[at]
+			} else {
+				full[i] = 0
+			}
 		}
 		return full
 	}
@@ -279,26 +303,27 @@ func (r *reduction) expand(p *Problem, low, high []float64, out *Solution) {
 		out.X[f.col] = f.value(p)
 	}
 	if len(out.S) == len(r.rows) {
-		out.S = r.slacks(p, low, high, out.X, out.S)
+		out.S = spread(out.S, r.rows, m)
+		r.slacks(p, low, high, out.X, out.S)
 	}
 	r.multipliers(p, out.X, out.Z)
 }
 
-// slacks returns s = b - Ax in its intervals for the rows that were left out, and kept for the others.
-func (r *reduction) slacks(p *Problem, low, high, x, kept []float64) []float64 {
-	_, m := p.Dims()
-	out, left := make([]float64, m), make([]bool, m)
-	for at, i := range r.rows {
-		out[i], left[i] = kept[at], true
-	}
-	moved := timesA(p, x)
+// slacks fills in s = b - Ax in its intervals for the rows that were left out.
+func (r *reduction) slacks(p *Problem, low, high, x, s []float64) {
+	r.ofRows = zeros(r.ofRows, len(s))
+	moved := r.ofRows
+	entries(p.A, func(i, j int, v float64) {
+		if r.dropRow[i] {
+			moved[i].addProduct(v, x[j])
+		}
+	})
 	for i, b := range p.B {
-		if !left[i] {
+		if r.dropRow[i] {
 			moved[i].add(-b)
-			out[i] = min(max(-moved[i].value(), low[i]), high[i])
+			s[i] = min(max(-moved[i].value(), low[i]), high[i])
 		}
 	}
-	return out
 }
 
 // multipliers fills in z of the rows that fix a variable: those of Px + q + A'z = 0, or, for nil x, of A'z = 0.
@@ -306,9 +331,17 @@ func (r *reduction) multipliers(p *Problem, x, z []float64) {
 	if len(r.fixed) == 0 {
 		return
 	}
-	var px []exactSum
+	r.ofCols = zeros(r.ofCols, len(p.Q))
+	px := r.ofCols
 	if x != nil {
-		px = timesP(p, x)
+		entries(p.P, func(i, j int, v float64) {
+			if r.dropCol[i] {
+				px[i].addProduct(v, x[j])
+			}
+			if r.dropCol[j] && i != j {
+				px[j].addProduct(v, x[i])
+			}
+		})
 	}
 	raw := p.A.RawMatrix()
 	for _, f := range r.fixed {

@@ -65,16 +65,21 @@ func sizesOfDual(p *Problem) (u, z []float64) {
 
 // weights are what certificates of one problem are weighed with, each found when it is first asked for.
 type weights struct {
-	of     *Problem
-	x      []float64 // sizesOfX
-	bounds *singleBounds
-	u, z   []float64 // sizesOfDual
+	of      *Problem
+	x       []float64 // sizesOfX
+	bounds  singleBounds
+	bounded bool      // bounds are those of the problem
+	u, z    []float64 // sizesOfDual
 }
+
+// forget keeps nothing but memory.
+func (w *weights) forget() { *w = weights{bounds: w.bounds} }
 
 // about returns the weights of p, which are forgotten where another problem was asked for before.
 func (w *weights) about(p *Problem) *weights {
 	if w.of != p {
-		*w = weights{of: p}
+		w.forget()
+		w.of = p
 	}
 	return w
 }
@@ -94,10 +99,11 @@ func (w *weights) ofDual() (u, z []float64) {
 }
 
 func (w *weights) single() *singleBounds {
-	if w.bounds == nil {
-		w.bounds = newSingleBounds(w.of)
+	if !w.bounded {
+		w.bounds.find(w.of)
+		w.bounded = true
 	}
-	return w.bounds
+	return &w.bounds
 }
 
 // solutionSizes is a list of the entries |m_iy| of a system M y = c.
@@ -209,25 +215,35 @@ type singleBounds struct {
 	lower, upper           []float64
 	lowerRow, upperRow     []int32
 	lowerEntry, upperEntry []float64
+
+	used      []bool    // of the variables, whether P or A has a nonzero of them
+	last      []float64 // work space: the last nonzero of each row, its column, and the intervals
+	column    []int32
+	low, high []float64
 }
 
-func newSingleBounds(p *Problem) *singleBounds {
+// find finds the bounds of a problem, in the memory of those of another one.
+func (out *singleBounds) find(p *Problem) {
 	n, m := p.Dims()
-	out := &singleBounds{
-		count: make([]int32, m),
-		lower: make([]float64, n), upper: make([]float64, n), lowerRow: make([]int32, n), upperRow: make([]int32, n),
-		lowerEntry: make([]float64, n), upperEntry: make([]float64, n),
+	for _, v := range []*[]float64{&out.lower, &out.upper, &out.lowerEntry, &out.upperEntry} {
+		*v = zeros(*v, n)
 	}
+	for _, v := range []*[]float64{&out.last, &out.low, &out.high} {
+		*v = zeros(*v, m)
+	}
+	out.lowerRow, out.upperRow, out.used = zeros(out.lowerRow, n), zeros(out.upperRow, n), zeros(out.used, n)
+	out.count, out.column = zeros(out.count, m), zeros(out.column, m)
 	for j := range n {
 		out.lower[j], out.upper[j] = math.Inf(-1), math.Inf(1)
 		out.lowerRow[j], out.upperRow[j] = -1, -1
 	}
-	last, column := make([]float64, m), make([]int32, m) // nonzero of each row
+	last, column, low, high := out.last, out.column, out.low, out.high
+	entries(p.P, func(i, j int, _ float64) { out.used[i], out.used[j] = true, true })
 	entries(p.A, func(i, j int, v float64) {
 		out.count[i]++
-		last[i], column[i] = v, int32(j)
+		last[i], column[i], out.used[j] = v, int32(j), true
 	})
-	low, high := intervals(p.Cones)
+	writeIntervals(p.Cones, low, high)
 	for i, count := range out.count {
 		if count != 1 || math.IsNaN(low[i]) {
 			continue
@@ -245,7 +261,6 @@ func newSingleBounds(p *Problem) *singleBounds {
 			out.upper[j], out.upperRow[j], out.upperEntry[j] = v, int32(i), a
 		}
 	}
-	return out
 }
 
 // rounded is a number, a bound of its rounding, and the sum of the absolute terms that it was added up from, where that
@@ -265,8 +280,12 @@ func quotient(b, s, a float64) rounded {
 func intervals(cones []Cone) (low, high []float64) {
 	m := rowsOf(cones)
 	low, high = make([]float64, m), make([]float64, m)
+	writeIntervals(cones, low, high)
+	return low, high
+}
+
+func writeIntervals(cones []Cone, low, high []float64) {
 	for row, c := range Rows(cones) {
 		c.writeIntervals(low[row:row+c.Dim], high[row:row+c.Dim])
 	}
-	return low, high
 }

@@ -78,11 +78,8 @@ func trivial(p *Problem, low, high []float64, single *singleBounds) (z, x []floa
 		z[upper] = math.Copysign(math.Ldexp(math.Abs(al), -exponent), au)
 		return z, nil
 	}
-	used := make([]bool, n)
-	entriesOf(p.A, func(_, j int, _ float64) { used[j] = true })
-	entriesOf(p.P, func(i, j int, _ float64) { used[i], used[j] = true, true })
 	for j, q := range p.Q {
-		if !used[j] && q != 0 {
+		if !single.used[j] && q != 0 {
 			x = make([]float64, n)
 			x[j] = -math.Copysign(1, q)
 			return nil, x

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/james-bowman/sparse"
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/backends/internal/spread"
 )
@@ -28,6 +29,8 @@ type units struct {
 	x, slope, objective float64
 	// ofRow and ofColumn are the sizes of a typical e_i |b_i| and d_j |q_j|.
 	ofRow, ofColumn float64
+
+	rows, cols, rights, costs []float64 // work space
 }
 
 const (
@@ -39,10 +42,16 @@ const (
 )
 
 // unitsOf returns the units of a problem, nil if those that it is given in will do.
-func unitsOf(p *Problem) *units {
+func unitsOf(p *Problem) *units { return new(units).of(p) }
+
+// of is unitsOf in the memory of u.
+func (u *units) of(p *Problem) *units {
 	n, m := p.Dims()
-	u := &units{d: slices.Repeat([]float64{1}, n), e: slices.Repeat([]float64{1}, m)}
-	rows, cols := make([]float64, m), make([]float64, n)
+	*u = units{d: zeros(u.d, n), e: zeros(u.e, m), rows: zeros(u.rows, m), cols: zeros(u.cols, n), rights: u.rights,
+		costs: u.costs}
+	floats.AddConst(1, u.d)
+	floats.AddConst(1, u.e)
+	rows, cols := u.rows, u.cols
 	largestEntries(p.A, rows, cols)
 	Blocks(p.Cones, func(first, dim int) { fillMax(rows[first : first+dim]) })
 	u.curved = largestEntries(p.P, cols, cols)
@@ -91,12 +100,11 @@ func largestEntries(a *sparse.CSC, rows, cols []float64) (most float64) {
 // largestRight returns the largest |b_i|, bounds of boxes that are not far counting as b, where row i is multiplied by
 // unit(i).
 func largestRight(p *Problem, unit func(i int) float64) float64 {
-	return maxAbs(rightSizes(p, unit))
+	return maxAbs(rightSizes(make([]float64, len(p.B)), p, unit))
 }
 
-// rightSizes returns these, the largest of its rows for each row of a cone that is no product of intervals.
-func rightSizes(p *Problem, unit func(i int) float64) []float64 {
-	out := make([]float64, len(p.B))
+// rightSizes writes these, the largest of its rows for each row of a cone that is no product of intervals.
+func rightSizes(out []float64, p *Problem, unit func(i int) float64) []float64 {
 	for i, b := range p.B {
 		out[i] = unit(i) * math.Abs(b)
 	}
@@ -144,7 +152,8 @@ func (u *units) part(rows, cols []int32) *units {
 
 // sizes finds right, cost and objective.
 func (u *units) sizes(p *Problem) {
-	right, cost := rightSizes(p, func(i int) float64 { return u.e[i] }), make([]float64, len(p.Q))
+	u.rights, u.costs = zeros(u.rights, len(p.B)), zeros(u.costs, len(p.Q))
+	right, cost := rightSizes(u.rights, p, func(i int) float64 { return u.e[i] }), u.costs
 	for j, q := range p.Q {
 		cost[j] = u.d[j] * math.Abs(q)
 	}
@@ -363,6 +372,7 @@ type Judge struct {
 	known bool
 	units *units
 	find  func(*Problem) *units
+	room  units // of the last problem
 	check checker
 	moved checker // of beyond
 	has   bool    // last is of the problem as it is
@@ -372,7 +382,9 @@ type Judge struct {
 // NewJudge returns the judge of a problem. It panics unless p has a shape.
 func NewJudge(p *Problem) *Judge {
 	p.mustFit()
-	return &Judge{p: p, find: unitsOf}
+	j := &Judge{p: p}
+	j.find = j.room.of
+	return j
 }
 
 // unitsOf returns what find does, which it asks once.
@@ -386,7 +398,8 @@ func (j *Judge) unitsOf() *units {
 // Reset says that numbers of the problem have changed, or that p is now the problem. It panics unless p has a shape.
 func (j *Judge) Reset(p *Problem) {
 	p.mustFit()
-	j.p, j.known, j.has, j.check.known = p, false, false, weights{}
+	j.p, j.known, j.has = p, false, false
+	j.check.known.forget()
 }
 
 // problem is what is judged. It panics for a zero Judge.

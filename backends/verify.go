@@ -198,9 +198,9 @@ func mustHave(shapesFit bool) {
 }
 
 // zeros returns v with n zeros, reusing its memory if it is large enough.
-func zeros(v []float64, n int) []float64 {
-	if cap(v) < n {
-		return make([]float64, n)
+func zeros[T any](v []T, n int) []T {
+	if v == nil || cap(v) < n {
+		return make([]T, n)
 	}
 	v = v[:n]
 	clear(v)

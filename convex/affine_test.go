@@ -48,9 +48,7 @@ func newWorld(t *rapid.T) *world {
 		v := w.m.Vector(string(rune('x'+k)), rapid.IntRange(1, 4).Draw(t, "length"))
 		w.vars = append(w.vars, v)
 		w.pt[v] = numbers(t, v.Len(), "x")
-		p := w.m.Parameter(string(rune('p'+k)), rapid.IntRange(1, 4).Draw(t, "length"))
-		w.params = append(w.params, p)
-		require.NoError(t, p.Set(numbers(t, p.Len(), "p")))
+		w.params = append(w.params, w.m.Parameter(string(rune('p'+k)), numbers(t, rapid.IntRange(1, 4).Draw(t, "length"), "p")))
 	}
 	return w
 }

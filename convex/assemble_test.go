@@ -30,9 +30,7 @@ func TestRestrictedIsSubmatrix(t *testing.T) {
 		}
 	}
 	m := NewModel()
-	v, u, w, r := m.Vector("v", p), m.Vector("u", p), m.Parameter("w", p), m.Parameter("r", 5)
-	require.NoError(t, w.Set(dense.RawRowView(0)))
-	require.NoError(t, r.Set([]float64{1, -2, 3, .5, 4}))
+	v, u, w, r := m.Vector("v", p), m.Vector("u", p), m.Parameter("w", dense.RawRowView(0)), m.Parameter("r", []float64{1, -2, 3, .5, 4})
 	x := v
 	m.Minimize(Add(SumSquares(Mul(dense, x)), SumSquares(Sub(x, w)), Norm1(x), Dot(w, x)))
 	m.Le("", Norm1(u), 3)
@@ -50,12 +48,12 @@ func TestRestrictedIsSubmatrix(t *testing.T) {
 	prog := compiled.p
 	require.Len(t, prog.Sparse, 2)
 	full := prog.NewLayout(nil)
-	whole := compile.NewNumbers(full.Assemble()).Problem()
+	whole := compile.NewNumbers(full.Assemble(), compile.NewState(prog.Params, nil)).Problem()
 	require.NoError(t, whole.Validate())
 	for _, active := range [][][]int{{{0, 3, 4, 11}, {1, 2}}, {{}, {}}, {nil, {5}},
 		{{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}, nil}} {
 		l := prog.NewLayout(active)
-		part := compile.NewNumbers(l.Assemble()).Problem()
+		part := compile.NewNumbers(l.Assemble(), compile.NewState(prog.Params, nil)).Problem()
 		require.NoError(t, part.Validate())
 		column := make([]int, 0, l.N) // of the full program, for each one of the part
 		for _, v := range prog.Vars {

@@ -156,14 +156,14 @@ func TestHingesQuantile(t *testing.T) {
 	const n = 301
 	y := random(rng, n)
 	m := convex.NewModel()
-	b, shift := m.Vector("b", 1), m.Parameter("shift", 1)
+	b, shift := m.Vector("b", 1), m.Parameter("shift", []float64{0})
 	residual := convex.Sub(y, b)
 	m.Minimize(convex.Add(convex.Sum(convex.Add(convex.Pos(residual), convex.Pos(convex.Neg(residual)))),
 		convex.Dot(shift, b)))
 	s := solver(t, m, convex.SolverOptions{WorkingSets: true})
 	for _, k := range []int{150, 150, 140, 60, 280, 281, 150} {
 		// The sum of |y_i - b| + s b with s = n - 1 - 2k, between odd numbers, is least at the k-th smallest y.
-		require.NoError(t, shift.Set([]float64{float64(n - 1 - 2*k)}))
+		require.NoError(t, s.Set(shift, []float64{float64(n - 1 - 2*k)}))
 		r := solve(t, s)
 		below := 0
 		for _, v := range y {
@@ -173,10 +173,10 @@ func TestHingesQuantile(t *testing.T) {
 		}
 		require.InDelta(t, k, below, 1)
 	}
-	require.NoError(t, shift.Set([]float64{n + 1})) // without a minimum
+	require.NoError(t, s.Set(shift, []float64{n + 1})) // without a minimum
 	r := must.Of(s.Solve(context.Background()))(t)
 	require.Equal(t, backends.DualInfeasible, r.Status)
-	require.NoError(t, shift.Set([]float64{0}))
+	require.NoError(t, s.Set(shift, []float64{0}))
 	solve(t, s)
 }
 
@@ -185,7 +185,7 @@ func TestHingesInfeasible(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 6))
 	y := random(rng, 100)
 	m := convex.NewModel()
-	b, top := m.Vector("b", 1), m.Parameter("top", 1)
+	b, top := m.Vector("b", 1), m.Parameter("top", []float64{0})
 	residual := convex.Sub(y, b)
 	m.Minimize(convex.Sum(convex.Add(convex.Pos(residual), convex.Pos(convex.Neg(residual)))))
 	m.Ge("", b, 1)
@@ -195,7 +195,7 @@ func TestHingesInfeasible(t *testing.T) {
 		top  float64
 		want backends.Status
 	}{{5, backends.Optimal}, {5.1, backends.Optimal}, {-1, backends.PrimalInfeasible}, {5, backends.Optimal}} {
-		require.NoError(t, top.Set([]float64{c.top}))
+		require.NoError(t, s.Set(top, []float64{c.top}))
 		r := must.Of(s.Solve(context.Background()))(t)
 		require.Equal(t, c.want, r.Status)
 		if c.want == backends.Optimal {

@@ -18,7 +18,7 @@ import (
 // denoising is min |x - y|^2 + lambda sum |x_(i+1) - x_i| for data y that may change.
 func denoising(t *testing.T, n int, lambda float64) (s *convex.Solver, x *convex.Variable, y *convex.Parameter) {
 	m := convex.NewModel()
-	x, y = m.Vector("x", n), m.Parameter("y", n)
+	x, y = m.Vector("x", n), m.Parameter("y", make([]float64, n))
 	e := x
 	m.Minimize(convex.Add(convex.SumSquares(convex.Sub(e, y)),
 		convex.Scale(lambda, convex.Norm1(convex.Sub(convex.Slice(e, 1, n), convex.Slice(e, 0, n-1))))))
@@ -53,7 +53,7 @@ func TestConstantOfSquares(t *testing.T) {
 		for i := range at {
 			at[i] = y[i] + offset
 		}
-		require.NoError(t, p.Set(at))
+		require.NoError(t, s.Set(p, at))
 		r := solveAt(t, s)
 		rounding := 4e-16 * offset * 2 * n
 		if r.Status != backends.Optimal || math.Abs(r.Objective-want) > 1e-8+rounding {
@@ -91,7 +91,7 @@ func TestConstantOfSquaresMean(t *testing.T) {
 	for _, offset := range []float64{0, 1e3, 1e6} {
 		at := append([]float64(nil), y...)
 		floats.AddConst(offset, at)
-		require.NoError(t, p.Set(at))
+		require.NoError(t, s.Set(p, at))
 		if r := solveAt(t, s); r.Status != backends.Optimal || math.Abs(r.Objective-want) > 1e-8*want+1e-13*offset {
 			t.Errorf("offset %g: %v, objective %.10f, expected %.10f", offset, r.Status, r.Objective, want)
 		}

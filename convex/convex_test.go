@@ -213,7 +213,11 @@ func TestConicForms(t *testing.T) {
 // weighed minimises the sum of the entries, each with a parameter for its weight, where they have one
 // of their own, and no other parameters.
 func (w *world) weighed(t *rapid.T, e tracedConvex, solve func() *convex.Result) {
-	by := w.m.Parameter("weights", len(e.value))
+	weights := make([]float64, len(e.value))
+	for i := range weights {
+		weights[i] = float64(i+1) / 2
+	}
+	by := w.m.Parameter("weights", weights)
 	of := convex.Dot(by, e.f)
 	if len(e.value) == 1 {
 		of = convex.Scale(by, e.f)
@@ -222,14 +226,11 @@ func (w *world) weighed(t *rapid.T, e tracedConvex, solve func() *convex.Result)
 		require.Regexp(t, "product of parameter|has one value", err)
 		return
 	}
-	weights := make([]float64, len(e.value))
 	total, size := 0.0, 1.0
 	for i, v := range e.value {
-		weights[i] = float64(i+1) / 2
 		total += weights[i] * v
 		size += weights[i] * math.Abs(v)
 	}
-	require.NoError(t, by.Set(weights))
 	w.m.Minimize(of)
 	r := solve()
 	require.InDelta(t, total, r.Objective, 1e-5*size)

@@ -26,9 +26,8 @@ var ErrDegenerate = backends.ErrDegenerate
 
 // differential is the derivative of a result, made at the first use.
 type differential struct {
-	versions []int // of the parameters at the solution
-	numbers  *compile.Assembled
-	conic    *backends.Derivative
+	numbers *compile.Assembled
+	conic   *backends.Derivative
 }
 
 // Derivative returns the derivative of the values of all variables along a direction of the parameters, a vector of all
@@ -36,9 +35,8 @@ type differential struct {
 // program that was solved: entries outside a working set stay zero. The first of these calls factors a matrix, which
 // takes about as long as the solve.
 //
-// The error is for a result without a point, for a parameter that is not in the program, has another length than its
-// direction or has changed since the solve, for numbers that are not finite, that of the context and, with the answer,
-// [ErrDegenerate].
+// The error is for a result without a point, for a parameter that is not in the program or has another length than its
+// direction, for numbers that are not finite, that of the context and, with the answer, [ErrDegenerate].
 func (r *Result) Derivative(ctx context.Context, direction Change) (Point, error) {
 	d, err := r.differential(ctx)
 	if err != nil {
@@ -57,7 +55,7 @@ func (r *Result) Derivative(ctx context.Context, direction Change) (Point, error
 	if known < len(direction) {
 		return nil, errors.New("convex: Derivative: a parameter of the direction is not in the program solved")
 	}
-	u, v := d.numbers.Forward(r.out.X, r.out.Z, func(p *affine.Parameter) []float64 { return changes[p.ID] })
+	u, v := d.numbers.Forward(r.out.X, r.out.Z, r.out.Values, func(p *affine.Parameter) []float64 { return changes[p.ID] })
 	for j := range u {
 		u[j] = -u[j]
 	}
@@ -73,7 +71,7 @@ func (r *Result) Derivative(ctx context.Context, direction Change) (Point, error
 	}
 	out := Point{}
 	for _, of := range r.vars {
-		out[of] = of.at(func(a *affine.Variable) []float64 {
+		out[of] = of.at(nil, func(a *affine.Variable) []float64 {
 			own := make([]float64, a.N)
 			d.numbers.Expand(own, a, x)
 			return own
@@ -119,7 +117,7 @@ func (r *Result) Gradient(ctx context.Context, f Operand) (Change, error) {
 	if x == nil {
 		return nil, fmt.Errorf("convex: Gradient: %w", err)
 	}
-	d.numbers.Adjoint(r.out.X, r.out.Z, x, z, func(p *affine.Parameter) []float64 { return inP[p.ID] })
+	d.numbers.Adjoint(r.out.X, r.out.Z, x, z, r.out.Values, func(p *affine.Parameter) []float64 { return inP[p.ID] })
 	out := Change{}
 	for k, p := range r.params {
 		if out[p] = inP[k]; !finite.All(inP[k]...) {
@@ -139,7 +137,7 @@ func (r *Result) slope(ctx context.Context, e *expression) (inX, inP [][]float64
 		known = known && x.ID < len(r.vars) && r.vars[x.ID].v == x
 		return make([]float64, x.N)
 	}
-	if e.f.Eval(own); !known || e.m != nil && e.m != r.model {
+	if e.f.Eval(r.out.Values, own); !known || e.m != nil && e.m != r.model {
 		return nil, nil, fmt.Errorf("%v has variables or parameters that are not in the program solved", e)
 	}
 	if len(e.f.Atoms) == 0 {
@@ -147,7 +145,7 @@ func (r *Result) slope(ctx context.Context, e *expression) (inX, inP [][]float64
 		for _, v := range r.vars {
 			inX = append(inX, make([]float64, v.v.N))
 		}
-		e.f.Aff.Adjoint(1, one, func(x *affine.Variable) []float64 { return inX[x.ID] })
+		e.f.Aff.Adjoint(1, one, r.out.Values, func(x *affine.Variable) []float64 { return inX[x.ID] })
 		for _, p := range r.params {
 			inP = append(inP, make([]float64, p.p.N))
 			r.out.AddSensitivity(inP[p.p.ID], e.f.Aff, 1, p.p, func() []float64 { return one })
@@ -172,7 +170,7 @@ func (r *Result) slope(ctx context.Context, e *expression) (inX, inP [][]float64
 	if err != nil {
 		return nil, nil, err
 	}
-	s := solve.New(p, backend, backends.Options{Eps: slopeEps})
+	s := solve.New(p, r.out.Values, backend, backends.Options{Eps: slopeEps})
 	defer s.Close()
 	s.Lift(false)
 	out, err := s.Whole(ctx)
@@ -182,7 +180,7 @@ func (r *Result) slope(ctx context.Context, e *expression) (inX, inP [][]float64
 	case ctx.Err() != nil:
 		return nil, nil, ctx.Err()
 	}
-	if out.Stationarity == nil || p.CheckWeights() != nil {
+	if out.Stationarity == nil || p.CheckWeights(r.out.Values) != nil {
 		return nil, nil, fmt.Errorf("%v has no gradient at the solution: %s", e, out.Status)
 	}
 	sign := 1.0
@@ -200,31 +198,22 @@ func (r *Result) slope(ctx context.Context, e *expression) (inX, inP [][]float64
 
 // differential linearises the program at the solution.
 func (r *Result) differential(ctx context.Context) (*differential, error) {
-	out, d := r.of(), r.derivative
+	out, d := r.of(), &r.derivative
 	if ctx == nil {
 		return nil, errors.New("the context is nil")
 	}
 	if !solve.HasPoint(&backends.Solution{Status: out.Status, X: out.X, S: out.S, Z: out.Z}) {
 		return nil, fmt.Errorf("the solve ended without a point: %s", out.Status)
 	}
-	if err := r.unchanged(); err != nil || d.conic != nil {
-		return d, err
+	if d.conic != nil {
+		return d, nil
 	}
 	var err error
 	d.numbers = out.Assembled.Layout.Assemble()
-	d.conic, err = backends.NewDerivative(ctx, compile.NewNumbers(d.numbers).Problem(),
+	state := compile.NewState(out.Assembled.Program.Params, out.Values)
+	d.conic, err = backends.NewDerivative(ctx, compile.NewNumbers(d.numbers, state).Problem(),
 		backends.Point{X: out.X, S: out.S, Z: out.Z})
 	return d, err
-}
-
-// unchanged says which parameter has changed since the solve.
-func (r *Result) unchanged() error {
-	for k, p := range r.params {
-		if p.p.Version != r.derivative.versions[k] {
-			return fmt.Errorf("parameter %s has changed since the solve", p.p.Name)
-		}
-	}
-	return nil
 }
 
 // degenerate says why an answer is one of several.

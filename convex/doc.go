@@ -31,7 +31,13 @@
 //	r, err := m.Solve(ctx)
 //
 // A [Parameter] is a vector of numbers that may change between solves. It stands in constant terms and as a factor of
-// what has no other parameter; as that of atoms it must not be negative when the model is solved.
+// what has no other parameter; as that of atoms it must not be negative when the model is solved. It begins with the
+// values of the model, and then each [Solver] has its own, so that goroutines share a compiled program:
+//
+//	p, err := m.Compile()
+//	s, err := p.Solver(options) // one for each goroutine
+//	err = s.Set(gamma, []float64{0.5})
+//	r, err := s.Solve(ctx)
 //
 // # Misuse
 //

@@ -25,10 +25,11 @@ func TestEncode(t *testing.T) {
 	for _, p := range recorded(t) {
 		m := convex.NewModel()
 		gallery[p.Name](m)
+		s := solver(t, m, convex.SolverOptions{})
 		if p.Solves[0].Parameter != nil {
-			require.NoError(t, m.Only().Set(p.Solves[0].Parameter))
+			require.NoError(t, s.Set(m.Only(), p.Solves[0].Parameter))
 		}
-		prog := must.Of(m.Compile())(t)
+		prog := s.Program()
 		check := func(read *formats.Program) {
 			s := must.Of(must.Of(native(t).Setup(read.Problem, backends.Options{}))(t).Solve(t.Context()))(t)
 			switch p.Solves[0].Status {

@@ -203,7 +203,7 @@ func QuadForm(a, p Operand) Expr {
 		return failed(1, 1, e.m, "QuadForm of %v and a matrix of %d x %d", e, n, cols)
 	}
 	var eigen mat.EigenSym
-	if e.err != nil || n == 0 || !eigen.Factorize(symmetricPart(operand("QuadForm", m).f.Aff.Constant(), n), true) {
+	if e.err != nil || n == 0 || !eigen.Factorize(symmetricPart(operand("QuadForm", m).f.Aff.Constant(nil), n), true) {
 		return failed(1, 1, e.m, "QuadForm of %v: the matrix is empty or not finite (%v)", e, e.err)
 	}
 	values := eigen.Values(nil)

@@ -17,9 +17,9 @@ import (
 func TestModellingErrors(t *testing.T) {
 	m, other := convex.NewModel(), convex.NewModel()
 	b, c := m.Vector("b", 3), m.Vector("c", 2)
-	p, q, w := m.Parameter("p", 3), m.Parameter("q", 3), m.Parameter("w", 1)
+	p, q, w := m.Parameter("p", make([]float64, 3)), m.Parameter("q", make([]float64, 3)), m.Parameter("w", []float64{0})
 	foreign := other.Vector("foreign", 3)
-	foreignW := other.Parameter("foreign_w", 1)
+	foreignW := other.Parameter("foreign_w", []float64{0})
 	nan := mat.NewDense(1, 3, []float64{0, math.NaN(), 1})
 	for _, tc := range []struct {
 		name      string
@@ -70,7 +70,7 @@ func TestModellingErrors(t *testing.T) {
 		{"threshold", convex.Sum(convex.Huber(b, 0)), nil, "expected a positive number"},
 		{"infinite threshold", convex.Sum(convex.Huber(b, math.Inf(1))), nil, "expected a positive number"},
 		{"concave", convex.Sum(convex.Scale(-1, convex.Huber(b, 1))), nil, "is concave"},
-		{"foreign weights", convex.Dot(other.Parameter("foreign", 3), convex.Abs(b)), nil, "different models"},
+		{"foreign weights", convex.Dot(other.Parameter("foreign", make([]float64, 3)), convex.Abs(b)), nil, "different models"},
 		{"lengths of weights", convex.Dot(w, convex.Abs(b)), nil, "the lengths differ"},
 		{"weights of a weighted sum", convex.Scale(w, convex.Dot(p, convex.Abs(b))), nil, "product of parameters"},
 		{"both signs", convex.Dot([]float64{1, -1, 1}, convex.Abs(b)), nil, "others are not"},
@@ -97,23 +97,29 @@ func TestNegativeLengths(t *testing.T) {
 	m.Minimize(convex.Norm1(m.Vector("b", -1)))
 	_, err := m.Compile()
 	require.ErrorContains(t, err, "variable b is -1 x 1")
-	m.Minimize(convex.Sum(m.Parameter("p", -1)))
-	_, err = m.Compile()
-	require.ErrorContains(t, err, "parameter p has length -1")
 }
 
 func TestParameterErrors(t *testing.T) {
 	m := convex.NewModel()
-	p := m.Parameter("p", 2)
-	require.NoError(t, p.Set([]float64{1, 2}))
-	require.EqualError(t, p.Set([]float64{1}), "convex: parameter p has length 2, got 1 values")
-	require.EqualError(t, p.Set([]float64{1, math.NaN()}), "convex: parameter p: value 1 is NaN, expected a finite number")
-	require.Equal(t, []float64{1, 2}, p.Values())
+	p := m.Parameter("p", []float64{1, 2})
+	m.Minimize(convex.Sum(p))
+	s := solver(t, m, convex.SolverOptions{})
+	require.EqualError(t, s.Set(p, []float64{1}), "convex: parameter p has length 2, got 1 values")
+	const notFinite = "convex: parameter p: value 1 is NaN, expected a finite number"
+	require.EqualError(t, s.Set(p, []float64{1, math.NaN()}), notFinite)
+	require.EqualError(t, s.Set(nil, nil), "convex: a Parameter is nil or zero; Model.Parameter makes one")
+	require.Equal(t, 3., solve(t, s).Objective)
+	later := m.Parameter("p", []float64{1, math.NaN()})
+	require.EqualError(t, s.Set(later, []float64{1, 2}), "convex: parameter p is not in the program solved")
+	_, err := m.Compile()
+	require.EqualError(t, err, notFinite)
+	require.NoError(t, s.Close())
+	require.ErrorIs(t, s.Set(p, []float64{1, 2}), backends.ErrClosed)
 }
 
 func TestWeightErrors(t *testing.T) {
 	m := convex.NewModel()
-	b, w, each := m.Vector("b", 2), m.Parameter("w", 1), m.Parameter("each", 2)
+	b, w, each := m.Vector("b", 2), m.Parameter("w", []float64{0}), m.Parameter("each", make([]float64, 2))
 	m.Minimize(convex.Add(convex.Scale(w, convex.SumSquares(b)), convex.Dot(each, convex.Abs(b))))
 	s := solver(t, m, convex.SolverOptions{})
 	for _, c := range []struct {
@@ -121,20 +127,17 @@ func TestWeightErrors(t *testing.T) {
 		values  []float64
 		message string
 	}{
-		{w, nil, "convex: parameter w weighs an atom and has not been set"},
-		{w, []float64{-1}, "convex: parameter w weighs an atom and is negative: -1"},
-		{w, []float64{0}, "convex: parameter each weighs an atom and has not been set"},
 		{each, []float64{1, -0.1}, "convex: parameter each weighs an atom and is negative: -0.1"},
+		{w, []float64{-1}, "convex: parameter w weighs an atom and is negative: -1"},
 	} {
-		if c.values != nil {
-			require.NoError(t, c.p.Set(c.values))
-		}
+		require.NoError(t, s.Set(c.p, c.values))
 		_, err := s.Solve(context.Background())
 		require.EqualError(t, err, c.message)
 		_, err = s.Program().Problem()
 		require.EqualError(t, err, c.message)
 	}
-	require.NoError(t, each.Set([]float64{1, 0.1}))
+	require.NoError(t, s.Set(w, []float64{0}))
+	require.NoError(t, s.Set(each, []float64{1, 0.1}))
 	solve(t, s)
 }
 
@@ -153,7 +156,7 @@ func TestSolverErrors(t *testing.T) {
 	stranger := m.Vector("later", 1)
 	require.Panics(t, func() { r.Value(stranger) })
 	require.Panics(t, func() { r.Dual(m.Eq("", b, 0)) })
-	require.Panics(t, func() { r.Sensitivity(m.Parameter("later", 1)) })
+	require.Panics(t, func() { r.Sensitivity(m.Parameter("later", []float64{0})) })
 	require.NoError(t, s.Close())
 	require.NoError(t, s.Close())
 	_, err = s.Solve(context.Background())
@@ -213,7 +216,6 @@ func TestMisuseNamed(t *testing.T) {
 	var none context.Context
 	_, err := s.Solve(none)
 	require.EqualError(t, err, "convex: Solve: the context is nil")
-	require.EqualError(t, new(convex.Parameter).Set(nil), "convex: a Parameter is nil or zero; Model.Parameter makes one")
 	_, err = new(convex.Program).Solver(convex.SolverOptions{})
 	require.EqualError(t, err, "convex: a Program is nil or zero; Model.Compile makes one")
 	require.NoError(t, s.Close())

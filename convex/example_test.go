@@ -24,7 +24,7 @@ func Example_lasso() {
 
 	m := convex.NewModel()
 	b := m.Vector("b", 3)
-	lambda := m.Parameter("lambda", 1)
+	lambda := m.Parameter("lambda", []float64{0})
 	residual := convex.Sub(convex.Mul(x, b), y)
 	m.Minimize(convex.Add(convex.Scale(1./8, convex.SumSquares(residual)), convex.Scale(lambda, convex.Norm1(b))))
 	program, err := m.Compile()
@@ -41,7 +41,7 @@ func Example_lasso() {
 	}
 	defer solver.Close()
 	for _, value := range []float64{0.5, 1.5} {
-		if err := lambda.Set([]float64{value}); err != nil {
+		if err := solver.Set(lambda, []float64{value}); err != nil {
 			log.Fatal(err)
 		}
 		r, err := solver.Solve(context.Background())
@@ -59,6 +59,41 @@ func Example_lasso() {
 	// set up 1 time, updated 1
 }
 
+// The projection of a point that moves on the simplex, again and again in the memory of one result.
+func ExampleSolver_SolveInto() {
+	m := convex.NewModel()
+	x, p := m.Vector("x", 3, convex.Nonneg()), m.Parameter("p", []float64{0, 0, 0})
+	m.Eq("sum", convex.Sum(x), 1)
+	m.Minimize(convex.SumSquares(convex.Sub(x, p)))
+	program, err := m.Compile()
+	if err != nil {
+		log.Fatal(err)
+	}
+	backend, err := backends.Open("native")
+	if err != nil {
+		log.Fatal(err)
+	}
+	solver, err := program.Solver(convex.SolverOptions{Backend: backend})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer solver.Close()
+	var r convex.Result
+	for _, first := range []float64{0.6, 0.9} {
+		err := solver.Set(p, []float64{first, 0.4, -1})
+		if err == nil {
+			err = solver.SolveInto(context.Background(), &r)
+		}
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Printf("%.2f\n", tidy(r.Value(x)))
+	}
+	// Output:
+	// [0.60 0.40 0.00]
+	// [0.75 0.25 0.00]
+}
+
 // tidy rounds what is zero but for the tolerance.
 func tidy(v []float64) []float64 {
 	for i, x := range v {
@@ -74,15 +109,12 @@ func tidy(v []float64) []float64 {
 func Example_portfolio() {
 	m := convex.NewModel()
 	w := m.Vector("w", 2)
-	target := m.Parameter("target", 1)
+	target := m.Parameter("target", []float64{2})
 	risk := mat.NewDiagDense(2, []float64{1, 2}) // deviations, independent assets
 	m.Minimize(convex.Scale(0.5, convex.SumSquares(convex.Mul(risk, w))))
 	earns := m.Ge("", convex.Dot([]float64{1, 3}, w), target)
 	m.Eq("", convex.Sum(w), 1)
 	m.Ge("", w, 0)
-	if err := target.Set([]float64{2}); err != nil {
-		log.Fatal(err)
-	}
 	r := mustSolve(m)
 	// Both constraints hold with equality: w_0 + w_1 = 1, w_0 + 3 w_1 = 2.
 	fmt.Printf("weights %.3f, risk %.3f\n", r.Value(w), r.Objective)
@@ -136,12 +168,9 @@ func ExampleResult_Dual() {
 // The projection on the simplex of a point that moves, and how a function of the projection changes with the point.
 func ExampleResult_Derivative() {
 	m := convex.NewModel()
-	x, p := m.Vector("x", 3, convex.Nonneg()), m.Parameter("p", 3)
+	x, p := m.Vector("x", 3, convex.Nonneg()), m.Parameter("p", []float64{0.9, 0.5, -1})
 	m.Eq("sum", convex.Sum(x), 1)
 	m.Minimize(convex.SumSquares(convex.Sub(x, p)))
-	if err := p.Set([]float64{0.9, 0.5, -1}); err != nil {
-		log.Fatal(err)
-	}
 	r := mustSolve(m)
 	dx, err := r.Derivative(context.Background(), convex.Change{p: {1, 0, 0}})
 	if err != nil {
@@ -155,12 +184,9 @@ func ExampleResult_Derivative() {
 // The derivative of the return c'x of a portfolio in the returns that were expected when it was chosen.
 func ExampleResult_Gradient() {
 	m := convex.NewModel()
-	w, expected := m.Vector("w", 3, convex.Nonneg()), m.Parameter("expected", 3)
+	w, expected := m.Vector("w", 3, convex.Nonneg()), m.Parameter("expected", []float64{1, 0.6, -3})
 	m.Eq("budget", convex.Sum(w), 1)
 	m.Maximize(convex.Sub(convex.Dot(expected, w), convex.SumSquares(w)))
-	if err := expected.Set([]float64{1, 0.6, -3}); err != nil {
-		log.Fatal(err)
-	}
 	r := mustSolve(m)
 	gradient, err := r.Gradient(context.Background(), convex.Dot([]float64{1, 0.2, 0}, w))
 	if err != nil {

@@ -23,8 +23,8 @@ type Expr interface {
 	// Curvature and Sign are what is known of all entries by the rules of disciplined convex programming.
 	Curvature() Curvature
 	Sign() Sign
-	// Eval returns the exact values at a point, with the parameters' current values. It returns nil if the expression has
-	// an error, and panics if the point gives a variable a vector of another length.
+	// Eval returns the exact values at a point. It returns nil if the expression has an error, and panics if the point
+	// gives a variable or a parameter a vector of another length.
 	Eval(Point) []float64
 	// Err returns the first error made in building the expression, or nil.
 	Err() error
@@ -121,12 +121,12 @@ func (e *expression) Eval(pt Point) []float64 {
 	if e.err != nil {
 		return nil
 	}
-	return e.at(pt.of(e.m))
+	return e.at(pt.parameters(e.m), pt.of(e.m))
 }
 
 // at is the value where of gives variables theirs.
-func (e *expression) at(of func(*affine.Variable) []float64) []float64 {
-	out := e.f.Eval(of)
+func (e *expression) at(values affine.Values, of func(*affine.Variable) []float64) []float64 {
+	out := e.f.Eval(values, of)
 	if e.concave {
 		for i := range out {
 			out[i] = -out[i]
@@ -135,8 +135,25 @@ func (e *expression) at(of func(*affine.Variable) []float64) []float64 {
 	return out
 }
 
-// Point gives values to variables, a vector of all entries to each. A variable that is missing counts as zero.
-type Point map[*Variable][]float64
+// Point gives values to variables and parameters, a vector of all entries to each. A variable that is missing counts as
+// zero, and a parameter has the values that it begins with.
+type Point map[Expr][]float64
+
+// parameters are the values of a model's parameters.
+func (pt Point) parameters(m *Model) affine.Values {
+	if m == nil {
+		return nil
+	}
+	out := make(affine.Values, len(m.params))
+	for i, p := range m.params {
+		values, ok := pt[p]
+		if ok && len(values) != p.p.N {
+			panic(fmt.Sprintf("convex: Eval: %d values for parameter %s of length %d", len(values), p.p.Name, p.p.N))
+		}
+		out[i] = values
+	}
+	return out
+}
 
 // of finds the values of a model's variables.
 func (pt Point) of(m *Model) func(*affine.Variable) []float64 {

@@ -108,17 +108,17 @@ var gallery = map[string]func(m *convex.Model){
 		m.Minimize(convex.Add(fit, convex.Scale(0.5, convex.SumSquares(x))))
 	},
 	"lasso": func(m *convex.Model) {
-		x, limit := m.Vector("x", 6), m.Parameter("limit", 1)
+		x, limit := m.Vector("x", 6), m.Parameter("limit", []float64{0})
 		fit := convex.SumSquares(convex.Sub(convex.Mul(g(11, 12, 6), x), g(12, 12, 1)))
 		m.Minimize(convex.Add(fit, convex.Scale(limit, convex.Norm1(x))))
 	},
 	"portfolio": func(m *convex.Model) {
-		w, gamma := m.Vector("w", 5, convex.Nonneg()), m.Parameter("gamma", 1)
+		w, gamma := m.Vector("w", 5, convex.Nonneg()), m.Parameter("gamma", []float64{0})
 		m.Eq("budget", convex.Sum(w), 1)
 		m.Maximize(convex.Sub(convex.Dot(g(13, 5, 1), w), convex.Scale(gamma, convex.QuadForm(w, spd(14, 5)))))
 	},
 	"control": func(m *convex.Model) {
-		a, b, start := [][]float64{{1, 0.2}, {0, 1}}, [][]float64{{0}, {0.2}}, m.Parameter("start", 2)
+		a, b, start := [][]float64{{1, 0.2}, {0, 1}}, [][]float64{{0}, {0.2}}, m.Parameter("start", make([]float64, 2))
 		x, u := m.Matrix("x", 2, 11), m.Matrix("u", 1, 10)
 		m.Eq("", convex.Cols(x, 1, 11), convex.Add(convex.Mul(a, convex.Cols(x, 0, 10)), convex.Mul(b, u)))
 		m.Eq("begin", convex.Cols(x, 0, 1), start)
@@ -471,7 +471,7 @@ func TestGallery(t *testing.T) {
 			s := solver(t, m, convex.SolverOptions{Options: backends.Options{Eps: 1e-11}})
 			for _, want := range p.Solves {
 				if want.Parameter != nil {
-					require.NoError(t, m.Only().Set(want.Parameter))
+					require.NoError(t, s.Set(m.Only(), want.Parameter))
 				}
 				r := must.Of(s.Solve(t.Context()))(t)
 				require.Equal(t, statuses[want.Status], r.Status, r.Message)
@@ -511,24 +511,26 @@ func BenchmarkGallery(b *testing.B) {
 	for _, p := range recorded(b) {
 		m := convex.NewModel()
 		gallery[p.Name](m)
-		set := func(m *convex.Model, i int) {
+		set := func(s *convex.Solver, m *convex.Model, i int) {
 			if p.Solves[0].Parameter != nil {
-				require.NoError(b, m.Only().Set(p.Solves[i%len(p.Solves)].Parameter))
+				require.NoError(b, s.Set(m.Only(), p.Solves[i%len(p.Solves)].Parameter))
 			}
 		}
 		b.Run(p.Name, func(b *testing.B) {
 			for b.Loop() {
 				m := convex.NewModel()
 				gallery[p.Name](m)
-				set(m, 0)
-				must.Of(m.Solve(b.Context()))(b)
+				s := must.Of(must.Of(m.Compile())(b).Solver(convex.SolverOptions{Backend: native(b), WorkingSets: true}))(b)
+				set(s, m, 0)
+				must.Of(s.Solve(b.Context()))(b)
+				s.Close()
 			}
 		})
 		if p.Solves[0].Parameter != nil {
 			b.Run(p.Name+"/again", func(b *testing.B) {
 				s := solver(b, m, convex.SolverOptions{})
 				for i := 0; b.Loop(); i++ {
-					set(m, i)
+					set(s, m, i)
 					must.Of(s.Solve(b.Context()))(b)
 				}
 			})

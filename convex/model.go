@@ -2,7 +2,6 @@ package convex
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -142,20 +141,18 @@ func (v *Variable) variable() *affine.Variable {
 // Name returns the name given to it.
 func (v *Variable) Name() string { return v.variable().Name }
 
-// Parameter is a vector of numbers that may change between solves. It is zero
-// until [Parameter.Set].
+// Parameter is a vector of numbers that may change between solves, in each [Solver] on its own, see [Solver.Set].
 type Parameter struct {
 	expression
 	p *affine.Parameter
 }
 
-// Parameter adds a parameter of length n, zero until Set. The name appears in messages.
-func (m *Model) Parameter(name string, n int) *Parameter {
-	p := &Parameter{p: affine.NewParameter(len(m.params), name, max(0, n))}
+// Parameter adds a parameter with the values, copied, that it has until a solver is given others. The name appears in
+// messages.
+func (m *Model) Parameter(name string, values []float64) *Parameter {
+	p := &Parameter{p: &affine.Parameter{ID: len(m.params), Name: name, N: len(values), First: slices.Clone(values)}}
 	p.expression = *newAffine(p.p.Expr(), m)
-	if n < 0 {
-		p.err = fmt.Errorf("convex: parameter %s has length %d", name, n)
-	}
+	p.err = p.check(values)
 	m.params = append(m.params, p)
 	return p
 }
@@ -179,13 +176,8 @@ const noParameter = "convex: a Parameter is nil or zero; Model.Parameter makes o
 // Name returns the name given to it.
 func (p *Parameter) Name() string { return p.parameter().Name }
 
-// Set gives the parameter new values, which are copied. It must not run while
-// a solver of the model solves. The error says that the length is wrong, that
-// a value is not finite, or that the parameter is nil or zero; nothing has changed then.
-func (p *Parameter) Set(values []float64) error {
-	if p == nil || p.p == nil {
-		return errors.New(noParameter)
-	}
+// check says what is wrong with values.
+func (p *Parameter) check(values []float64) error {
 	if len(values) != p.p.N {
 		return fmt.Errorf("convex: parameter %s has length %d, got %d values", p.p.Name, p.p.N, len(values))
 	}
@@ -194,12 +186,11 @@ func (p *Parameter) Set(values []float64) error {
 			return fmt.Errorf("convex: parameter %s: value %d is %v, expected a finite number", p.p.Name, i, v)
 		}
 	}
-	p.p.Set(values)
 	return nil
 }
 
-// Values returns a copy of the current values.
-func (p *Parameter) Values() []float64 { return slices.Clone(p.parameter().Values) }
+// Values returns a copy of the values that it begins with.
+func (p *Parameter) Values() []float64 { return slices.Clone(p.parameter().First) }
 
 // Minimize sets the objective, a convex scalar. A later call replaces it, as does Maximize.
 func (m *Model) Minimize(f Operand) { m.objective, m.maximize = operand("Minimize", f), false }
@@ -210,9 +201,10 @@ func (m *Model) Maximize(f Operand) {
 }
 
 // Program is a compiled model: the conic program with its dependence on the
-// parameters. It does not change when the model does; the parameters are shared.
+// parameters. It does not change, so that any number of goroutines may share it, each with a solver of its own.
 type Program struct {
 	p        *compile.Program
+	values   affine.Values // of the parameters, nil for those that they begin with
 	vars     []*Variable
 	params   []*Parameter
 	model    *Model // of which it is what it was when it was compiled
@@ -262,13 +254,16 @@ func (m *Model) compile(f *expression, all []*Constraint) (*Program, error) {
 		vars[i] = v.v
 	}
 	for i, p := range m.params {
+		if p.err != nil {
+			return nil, p.err
+		}
 		params[i] = p.p
 	}
 	p, err := compile.Compile(vars, params, objective, constraints)
 	if err != nil {
 		return nil, err
 	}
-	return &Program{p, slices.Clone(m.vars), slices.Clone(m.params), m, m.maximize}, nil
+	return &Program{p, nil, slices.Clone(m.vars), slices.Clone(m.params), m, m.maximize}, nil
 }
 
 // Solve compiles the model, and solves it by the native backend. What it found is in the status of the result; the

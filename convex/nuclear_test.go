@@ -145,12 +145,12 @@ func spectral(x []float64, rows int) float64 {
 func TestCompletionIsOptimal(t *testing.T) {
 	c := newCompletion(rand.New(rand.NewPCG(3, 4)), 30, 25)
 	m := convex.NewModel()
-	x, lambda := m.Vector("X", c.rows*c.cols), m.Parameter("lambda", 1)
+	x, lambda := m.Vector("X", c.rows*c.cols), m.Parameter("lambda", []float64{0})
 	norm := convex.NuclearNorm(convex.Reshape(x, c.rows, c.cols))
 	m.Minimize(convex.Add(c.loss(x), convex.Scale(lambda, norm)))
 	s := setsSolver(t, m, convex.SolverOptions{})
 	for _, l := range []float64{.05, .02, .01, .03, 1} {
-		require.NoError(t, lambda.Set([]float64{l}))
+		require.NoError(t, s.Set(lambda, []float64{l}))
 		r := solve(t, s)
 		recheck(t, s.Program(), r, 1e-8)
 		value := r.Value(x)
@@ -169,13 +169,15 @@ func TestCompletionIsOptimal(t *testing.T) {
 func TestSmallMatricesAreSolvedDirectly(t *testing.T) {
 	c := newCompletion(rand.New(rand.NewPCG(3, 5)), 20, 15)
 	m := convex.NewModel()
-	x, h := m.Vector("X", c.rows*c.cols), m.Parameter("h", 1)
+	x, h := m.Vector("X", c.rows*c.cols), m.Parameter("h", []float64{0})
 	m.Minimize(c.loss(x))
 	norm := m.Le("", convex.NuclearNorm(convex.Reshape(x, c.rows, c.cols)), h)
 
 	direct, sets := solver(t, m, convex.SolverOptions{WorkingSets: true}), setsSolver(t, m, convex.SolverOptions{})
 	for _, radius := range []float64{5, 6, 20, 60, 200} { // the last one interpolates
-		require.NoError(t, h.Set([]float64{radius}))
+		for _, s := range []*convex.Solver{direct, sets} {
+			require.NoError(t, s.Set(h, []float64{radius}))
+		}
 		one := solve(t, direct)
 		require.Equal(t, 1, one.Rounds)
 		recheck(t, direct.Program(), one, 1e-8)
@@ -199,7 +201,8 @@ func TestMatrixSetsEqualFull(t *testing.T) {
 	m := convex.NewModel()
 	theta, x := m.Vector("theta", 2), m.Vector("X", 72)
 	h, s := m.Vector("h", 2), m.Vector("s", 1)
-	xk, hk, gamma, alpha := m.Parameter("X_k", 72), m.Parameter("h_k", 2), m.Parameter("gamma", 2), m.Parameter("alpha", 1)
+	xk, hk := m.Parameter("X_k", make([]float64, 72)), m.Parameter("h_k", make([]float64, 2))
+	gamma, alpha := m.Parameter("gamma", make([]float64, 2)), m.Parameter("alpha", []float64{0})
 	rows := func(c completion) *mat.Dense {
 		f := mat.NewDense(len(c.index), 2, nil)
 		for k, e := range c.index {
@@ -224,10 +227,13 @@ func TestMatrixSetsEqualFull(t *testing.T) {
 	full := solver(t, m, convex.SolverOptions{Options: options})
 	sets := setsSolver(t, m, convex.SolverOptions{Options: options})
 	for k := range 3 {
-		require.NoError(t, gamma.Set([]float64{.05 + .02*float64(k), .1}))
-		require.NoError(t, alpha.Set([]float64{1 + 4*float64(k)}))
-		require.NoError(t, hk.Set([]float64{3 + float64(k), .5}))
-		require.NoError(t, xk.Set(shrink(random(rng, 72), 9, 3)))
+		centre := shrink(random(rng, 72), 9, 3)
+		for _, s := range []*convex.Solver{full, sets} {
+			require.NoError(t, s.Set(gamma, []float64{.05 + .02*float64(k), .1}))
+			require.NoError(t, s.Set(alpha, []float64{1 + 4*float64(k)}))
+			require.NoError(t, s.Set(hk, []float64{3 + float64(k), .5}))
+			require.NoError(t, s.Set(xk, centre))
+		}
 		want, got := solve(t, full), solve(t, sets)
 		recheck(t, sets.Program(), got, 1e-9)
 		require.InDelta(t, want.Objective, got.Objective, 1e-7)
@@ -250,8 +256,7 @@ func TestMatrixElsewhere(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	c := newCompletion(rng, 8, 8)
 	m := convex.NewModel()
-	x, w := m.Vector("X", 64), m.Parameter("w", 64)
-	set(w, func(j int) float64 { return float64(j%5) / 50 })
+	x, w := m.Vector("X", 64), m.Parameter("w", numbered(64, func(j int) float64 { return float64(j%5) / 50 }))
 	diagonal := make([]int, 8)
 	for i := range diagonal {
 		diagonal[i] = 9 * i
@@ -277,7 +282,7 @@ func TestMatrixElsewhere(t *testing.T) {
 	require.Greater(t, got.Rounds, 1)
 	require.Equal(t, s.Stats().Rounds, got.Rounds)
 	require.Equal(t, s.Stats().Iterations, got.Iterations)
-	set(w, func(j int) float64 { return float64(j%5) / 40 })
+	require.NoError(t, s.Set(w, numbered(64, func(j int) float64 { return float64(j%5) / 40 })))
 	got = solve(t, s)
 	require.Equal(t, convex.EngineBackend, got.Engine)
 	require.Equal(t, 1, got.Rounds)
@@ -286,19 +291,19 @@ func TestMatrixElsewhere(t *testing.T) {
 // A matrix of norm at most 1 has no entry above 1, and the certificate that says so holds for all of it.
 func TestInfeasibleMatrix(t *testing.T) {
 	m := convex.NewModel()
-	x, least := m.Vector("X", 30*20), m.Parameter("least", 1)
+	x, least := m.Vector("X", 30*20), m.Parameter("least", []float64{0})
 	norm := m.Le("", convex.NuclearNorm(convex.Reshape(x, 30, 20)), 1)
 	entry := m.Ge("", convex.At(x, 77), least)
 
 	m.Minimize(convex.SumSquares(x))
 	s := setsSolver(t, m, convex.SolverOptions{})
-	require.NoError(t, least.Set([]float64{2}))
+	require.NoError(t, s.Set(least, []float64{2}))
 	r := must.Of(s.Solve(context.Background()))(t)
 	require.Equal(t, backends.PrimalInfeasible, r.Status)
 	require.Equal(t, convex.EngineSingularVectors, r.Engine)
 	require.Equal(t, []float64{math.Inf(1), math.Inf(1)}, []float64{r.Objective, r.DualObjective})
 	require.InDelta(t, 1, 2*r.Dual(entry)[0]-r.Dual(norm)[0], 1e-6) // X_e >= 2 against |X|_* <= 1
-	require.NoError(t, least.Set([]float64{.5}))
+	require.NoError(t, s.Set(least, []float64{.5}))
 	r = solve(t, s)
 	require.InDelta(t, .25, r.Objective, 1e-7)
 	require.InDelta(t, .5, r.Value(x)[77], 1e-4)
@@ -309,14 +314,14 @@ func TestInfeasibleMatrix(t *testing.T) {
 func TestMatrixSetsAreReused(t *testing.T) {
 	c := newCompletion(rand.New(rand.NewPCG(9, 10)), 40, 40)
 	m := convex.NewModel()
-	x, h := m.Vector("X", 1600), m.Parameter("h", 1)
+	x, h := m.Vector("X", 1600), m.Parameter("h", []float64{0})
 	m.Minimize(c.loss(x))
 	norm := m.Le("", convex.NuclearNorm(convex.Reshape(x, 40, 40)), h)
 
 	s := setsSolver(t, m, convex.SolverOptions{})
-	require.NoError(t, h.Set([]float64{50}))
+	require.NoError(t, s.Set(h, []float64{50}))
 	first := solve(t, s)
-	require.NoError(t, h.Set([]float64{50.5}))
+	require.NoError(t, s.Set(h, []float64{50.5}))
 	second := solve(t, s)
 	require.Less(t, second.Rounds, first.Rounds)
 	require.Less(t, second.Iterations, first.Iterations)

@@ -43,13 +43,12 @@ func TestNarrowBox(t *testing.T) {
 		},
 	} {
 		m := NewModel()
-		x, p := m.Vector("x", n), m.Parameter("h", n)
+		x, p := m.Vector("x", n), m.Parameter("h", h)
 		m.Minimize(Add(Dot(c, x), Scale(1e-9, Pos(Sum(x)))))
 		box(m, x, p)
 		prog := must.Of(m.Compile())(t)
 		require.NotEmpty(t, prog.p.Boxes, name)
 		solver := must.Of(prog.Solver(SolverOptions{Backend: backend}))(t)
-		require.NoError(t, p.Set(h))
 		res := must.Of(solver.Solve(context.Background()))(t)
 		require.Equal(t, backends.Optimal, res.Status)
 		for j, s := range res.Sensitivity(p) {

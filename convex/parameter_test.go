@@ -3,6 +3,8 @@ package convex_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -29,9 +31,7 @@ func newParametric(rng *rand.Rand) parametric {
 	m := convex.NewModel()
 	x := m.Vector("x", n)
 	param := func(name string, n int, base float64) *convex.Parameter {
-		p := m.Parameter(name, n)
-		set(p, func(int) float64 { return base + .2*rng.NormFloat64() })
-		return p
+		return m.Parameter(name, numbered(n, func(int) float64 { return base + .2*rng.NormFloat64() }))
 	}
 	center, cost, weight := param("center", n, 0), param("cost", n, .5), param("weight", 1, 1)
 	side, row, scale := param("side", n, 1), param("row", n, 1), param("scale", 1, 1.5)
@@ -70,18 +70,18 @@ func TestSensitivity(t *testing.T) {
 			value := func(step float64) float64 {
 				v := append([]float64(nil), base[k]...)
 				v[j] += step
-				require.NoError(t, p.Set(v))
+				require.NoError(t, s.Set(p, v))
 				return solve(t, s).Objective
 			}
 			slope := (value(h) - value(-h)) / (2 * h)
 			require.InDelta(t, slope, got[j], 2e-5*(1+max(slope, -slope)), "%s[%d]", p.Name(), j)
 		}
-		require.NoError(t, p.Set(base[k]))
+		require.NoError(t, s.Set(p, base[k]))
 	}
 	// The result is about its own solve, whatever the parameters are now.
 	before := r.Sensitivity(e.params[0])
-	require.NoError(t, e.params[0].Set(make([]float64, 4)))
-	require.NoError(t, e.params[2].Set([]float64{9}))
+	require.NoError(t, s.Set(e.params[0], make([]float64, 4)))
+	require.NoError(t, s.Set(e.params[2], []float64{9}))
 	solve(t, s)
 	require.Equal(t, before, r.Sensitivity(e.params[0]))
 }
@@ -144,13 +144,17 @@ func TestUpdatesEqualFresh(t *testing.T) {
 		"center": {q: true, b: true}, "cost": {q: true}, "weight": {q: true, p: true}, "side": {b: true},
 		"row": {a: true, b: true}, "scale": {a: true, b: true}, "target": {b: true}, "rows": {a: true, q: true},
 	}
+	now := map[*convex.Parameter][]float64{}
+	for _, p := range e.params {
+		now[p] = p.Values()
+	}
 	for range 3 {
 		for _, p := range e.params {
-			v := p.Values()
+			v := now[p]
 			for j := range v {
 				v[j] *= 1 + .05*rng.Float64()
 			}
-			require.NoError(t, p.Set(v))
+			require.NoError(t, s.Set(p, v))
 			count := len(rec.updates)
 			r := solve(t, s)
 			require.Len(t, rec.updates, count+1)
@@ -162,7 +166,7 @@ func TestUpdatesEqualFresh(t *testing.T) {
 
 			fresh := must.Of(s.Program().Problem())(t)
 			require.Equal(t, fresh, &rec.problem)
-			again := solve(t, solver(t, e.m, convex.SolverOptions{}))
+			again := solve(t, must.Of(s.Program().Solver(convex.SolverOptions{Backend: native(t)}))(t))
 			require.InDelta(t, again.Objective, r.Objective, 1e-7)
 			inDelta(t, again.Value(e.x), r.Value(e.x), 1e-4)
 		}
@@ -170,7 +174,7 @@ func TestUpdatesEqualFresh(t *testing.T) {
 	require.Equal(t, 1, rec.setups)
 	// The same values again change nothing.
 	count := len(rec.updates)
-	require.NoError(t, e.params[0].Set(e.params[0].Values()))
+	require.NoError(t, s.Set(e.params[0], now[e.params[0]]))
 	solve(t, s)
 	require.Len(t, rec.updates, count)
 	st := s.Stats()
@@ -234,7 +238,7 @@ func TestWarmStartThatFails(t *testing.T) {
 	backend := &stalling{ConicBackend: native(t)}
 	s := solver(t, e.m, convex.SolverOptions{Backend: backend})
 	first := solve(t, s)
-	require.NoError(t, e.params[1].Set(make([]float64, 4)))
+	require.NoError(t, s.Set(e.params[1], make([]float64, 4)))
 	second := solve(t, s)
 	require.InDelta(t, e.objective.Eval(second.Point())[0], second.Objective, 1e-5)
 	require.Equal(t, s.Stats().Iterations, first.Iterations+second.Iterations)
@@ -245,12 +249,12 @@ func TestWarmStartThatFails(t *testing.T) {
 // Solvers of one program run side by side.
 func TestConcurrentSolvers(t *testing.T) {
 	e := newElasticNet(rand.New(rand.NewPCG(5, 6)), 30, 100)
-	require.NoError(t, e.h.Set([]float64{5, 5}))
 	p := must.Of(e.m.Compile())(t)
 	objectives := make([]float64, 4)
 	var wg sync.WaitGroup
 	for k := range objectives {
 		s := must.Of(p.Solver(convex.SolverOptions{Backend: native(t), WorkingSets: k%2 == 0}))(t)
+		require.NoError(t, s.Set(e.h, []float64{5, 5}))
 		wg.Go(func() {
 			defer s.Close()
 			if r, err := s.Solve(context.Background()); err == nil {
@@ -262,6 +266,47 @@ func TestConcurrentSolvers(t *testing.T) {
 	require.Equal(t, objectives[0], objectives[2])
 	require.Equal(t, objectives[1], objectives[3])
 	require.InDelta(t, objectives[0], objectives[1], 1e-7)
+}
+
+// Goroutines share a program, each with values of its own: soft thresholds, whether there are working sets or not.
+func TestParametersOfSolvers(t *testing.T) {
+	const n = 40
+	a := random(rand.New(rand.NewPCG(6, 6)), n)
+	m := convex.NewModel()
+	b, lambda := m.Vector("b", n), m.Parameter("lambda", []float64{0})
+	shift := m.Parameter("shift", make([]float64, n))
+	distance := convex.Scale(.5, convex.SumSquares(convex.Sub(b, convex.Add(a, shift))))
+	m.Minimize(convex.Add(distance, convex.Scale(lambda, convex.Norm1(b))))
+	p := must.Of(m.Compile())(t)
+	var wg sync.WaitGroup
+	errs := make([]error, 8)
+	for k := range errs {
+		s := must.Of(p.Solver(convex.SolverOptions{Backend: native(t), WorkingSets: k%2 == 0}))(t)
+		wg.Go(func() {
+			defer s.Close()
+			for try := range 10 {
+				l, by := .1*float64(1+(k+try)%5), float64(k-try)/10
+				err := errors.Join(s.Set(lambda, []float64{l}), s.Set(shift, slices.Repeat([]float64{by}, n)))
+				r, e := s.Solve(context.Background())
+				if errs[k] = errors.Join(errs[k], err, e); errs[k] != nil {
+					return
+				}
+				half := 0.0
+				for j, v := range r.Value(b) {
+					at := a[j] + by
+					want := math.Copysign(max(0, math.Abs(at)-l), at)
+					if half += (want - at) * (want - at) / 2; math.Abs(v-want) > 2e-4 {
+						errs[k] = fmt.Errorf("solver %d, lambda %g: b_%d = %g, expected %g", k, l, j, v, want)
+					}
+				}
+				if v := distance.Eval(r.Point())[0]; math.Abs(v-half) > 1e-3 || math.Abs(r.Value(distance)[0]-v) > 1e-12 {
+					errs[k] = fmt.Errorf("solver %d, lambda %g: half of the squared distance is %g, expected %g", k, l, v, half)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	require.NoError(t, errors.Join(errs...))
 }
 
 // lending is a backend that remembers which numbers were given to Setup, and what they were.
@@ -288,7 +333,7 @@ type updated struct {
 func newUpdated(rows, cols int) updated {
 	rng := rand.New(rand.NewPCG(5, 1))
 	u := updated{m: convex.NewModel()}
-	u.x, u.alpha = u.m.Vector("x", cols), u.m.Parameter("alpha", 1)
+	u.x, u.alpha = u.m.Vector("x", cols), u.m.Parameter("alpha", []float64{1})
 	centre := convex.Sub(u.x, random(rng, cols))
 	u.m.Minimize(convex.Scale(u.alpha, convex.SumSquares(centre)))
 	u.m.Le("", convex.Mul(mat.NewDense(rows, cols, random(rng, rows*cols)), u.x), slices.Repeat([]float64{1}, rows))
@@ -300,12 +345,11 @@ func newUpdated(rows, cols int) updated {
 func TestNumbersOfTheSetup(t *testing.T) {
 	u := newUpdated(30, 10)
 	b := &lending{ConicBackend: native(t)}
-	require.NoError(t, u.alpha.Set([]float64{1}))
 	s := solver(t, u.m, convex.SolverOptions{Backend: b})
 	for k := range 6 {
-		require.NoError(t, u.alpha.Set([]float64{1 + 0.2*float64(k%4)}))
+		require.NoError(t, s.Set(u.alpha, []float64{1 + 0.2*float64(k%4)}))
 		r := solve(t, s)
-		fresh := solve(t, solver(t, u.m, convex.SolverOptions{}))
+		fresh := solve(t, must.Of(s.Program().Solver(convex.SolverOptions{Backend: native(t)}))(t))
 		require.InDelta(t, fresh.Objective, r.Objective, 1e-7)
 		inDelta(t, fresh.Value(u.x), r.Value(u.x), 1e-5)
 		require.Equal(t, b.copies, b.given)

@@ -3,6 +3,7 @@ package convex
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -11,7 +12,7 @@ import (
 	"github.com/conetune/conetune/convex/internal/solve"
 )
 
-// Result is the outcome of one Solve. It stays valid when the solver goes on.
+// Result is the outcome of one solve. It stays valid when the solver goes on, until it is given to [Solver.SolveInto].
 type Result struct {
 	Status backends.Status
 	// Engine is what found the result; empty where the context had ended before.
@@ -41,23 +42,19 @@ type Result struct {
 	model    *Model
 	maximize bool
 
-	derivative *differential
+	derivative differential
 }
 
-func newResult(engine string, r *solve.Outcome, p *Program) *Result {
-	out := &Result{
+func (out *Result) set(engine string, r *solve.Outcome, p *Program) {
+	*out = Result{
 		Status: r.Status, Engine: engine, Objective: r.Objective, DualObjective: r.DualObjective, Residuals: r.Residuals,
 		Distance: r.Distance, Radius: r.Radius, Iterations: r.Iterations, Rounds: r.Rounds, Active: r.Active,
 		Message: r.Message,
-		out:     r, vars: p.vars, params: p.params, model: p.model, maximize: p.maximize, derivative: &differential{},
-	}
-	for _, of := range p.params {
-		out.derivative.versions = append(out.derivative.versions, of.p.Version)
+		out:     r, vars: p.vars, params: p.params, model: p.model, maximize: p.maximize,
 	}
 	if p.maximize {
 		out.Objective, out.DualObjective = -r.Objective, -r.DualObjective
 	}
-	return out
 }
 
 // of returns the outcome. It panics if the result is nil or zero.
@@ -76,18 +73,21 @@ func (r *Result) own(x *affine.Variable) *affine.Variable {
 	return x
 }
 
-// Value returns the values of an expression, a variable for example, with the parameters' current values, or nil when
-// the solve ended without a point. After DualInfeasible those of a variable are a direction along which the objective
+// Value returns the values of an expression, a variable for example, with the parameters' values of the solve, or nil
+// when that ended without a point. After DualInfeasible those of a variable are a direction along which the objective
 // falls without bound. It panics if a variable was not in the model when that was compiled.
 func (r *Result) Value(a Expr) []float64 {
 	e := operand("Value", a)
 	if r.of().X == nil || e.err != nil {
 		return nil
 	}
-	return e.at(func(x *affine.Variable) []float64 { return r.out.Value(r.own(x)) })
+	if e.m != nil && e.m != r.model {
+		panic(fmt.Sprintf("convex: %v is not of the model solved", e))
+	}
+	return e.at(r.out.Values, func(x *affine.Variable) []float64 { return r.out.Value(r.own(x)) })
 }
 
-// Point returns the values of all variables, or nil when there is no point.
+// Point returns the values of all variables and, in the solve, of all parameters, or nil when there is no point.
 func (r *Result) Point() Point {
 	if r.of().X == nil {
 		return nil
@@ -95,6 +95,9 @@ func (r *Result) Point() Point {
 	pt := Point{}
 	for _, v := range r.vars {
 		pt[v] = r.Value(v)
+	}
+	for i, p := range r.params {
+		pt[p] = slices.Clone(r.out.Values[i])
 	}
 	return pt
 }

@@ -54,8 +54,8 @@ func (s *Stats) Add(o Stats) {
 	s.SolveTime += o.SolveTime
 }
 
-// Solver solves a program at the parameters' current values, again and again.
-// It is for one goroutine at a time.
+// Solver solves a program again and again, at values of the parameters that are its own. It is for one goroutine at a
+// time; many solvers of one program run side by side.
 type Solver struct {
 	program Program // with the model's variables
 	session *solve.Session
@@ -80,18 +80,18 @@ func (p *Program) solver(o SolverOptions, direct bool) (*Solver, error) {
 	if err := o.Options.Validate(); err != nil {
 		return nil, err
 	}
-	s := &Solver{program: *p, session: solve.New(p.p, o.Backend, o.Options)}
+	s := &Solver{program: *p, session: solve.New(p.p, p.values, o.Backend, o.Options)}
 	s.connect(o, direct)
 	return s, nil
 }
 
-// Problem returns the full conic program at the parameters' current values. It
-// belongs to the caller.
+// Problem returns the full conic program at the values that the parameters begin with, or those of a solver, see
+// [Solver.Program]. It belongs to the caller.
 func (p *Program) Problem() (*backends.Problem, error) {
 	if p == nil || p.p == nil {
 		return nil, errors.New(noProgram)
 	}
-	return p.p.Problem()
+	return p.p.Problem(p.values)
 }
 
 // of returns the session. It panics if the solver is zero.
@@ -102,11 +102,30 @@ func (s *Solver) of() *solve.Session {
 	return s.session
 }
 
-// Program returns the program that the solver solves.
+// Program returns the program that the solver solves, whose parameters begin with the values that they have in it.
 func (s *Solver) Program() *Program {
 	p := s.program
-	p.p = s.of().Program
+	p.p, p.values = s.of().Program, s.of().State.Values.Copy(nil)
 	return &p
+}
+
+// Set gives a parameter the values, copied, that it has in the solves to come. It allocates nothing. The error says
+// that the length is wrong, that a value is not finite, that the parameter is nil or zero or was not in the model when
+// that was compiled, or that the solver is closed; nothing has changed then.
+func (s *Solver) Set(p *Parameter, values []float64) error {
+	switch {
+	case s.closed || s.session == nil:
+		return backends.ErrClosed
+	case p == nil || p.p == nil:
+		return errors.New(noParameter)
+	case p.p.ID >= len(s.program.params) || s.program.params[p.p.ID] != p:
+		return fmt.Errorf("convex: parameter %s is not in the program solved", p.p.Name)
+	}
+	if err := p.check(values); err != nil {
+		return err
+	}
+	s.session.State.Set(p.p, values)
+	return nil
 }
 
 // Stats returns the sums since the solver was made.
@@ -121,18 +140,30 @@ func (s *Solver) Close() error {
 	return s.session.Close()
 }
 
-// Solve solves the program at the parameters' current values. What the backend
-// found is in the status; the error is for misuse, as a nil context and weights that are not set or negative, and for
-// a broken backend.
+// Solve solves the program at the parameters' values. What the backend found is in the status; the error is for misuse,
+// as a nil context and weights that are negative, and for a broken backend.
 func (s *Solver) Solve(ctx context.Context) (*Result, error) {
+	r := new(Result)
+	if err := s.SolveInto(ctx, r); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// SolveInto is Solve for a result of the caller's, zero or of an earlier solve, which it replaces in its memory. Where
+// the native backend has the whole program, and parameters change q and b alone, it allocates nothing after the first
+// few times. After an error the result is of no use.
+func (s *Solver) SolveInto(ctx context.Context, r *Result) error {
 	switch {
 	case s.closed || s.session == nil:
-		return nil, backends.ErrClosed
+		return backends.ErrClosed
 	case ctx == nil:
-		return nil, errors.New("convex: Solve: the context is nil")
+		return errors.New("convex: Solve: the context is nil")
+	case r == nil:
+		return errors.New("convex: SolveInto: the result is nil")
 	}
-	if err := s.session.Program.CheckWeights(); err != nil {
-		return nil, err
+	if err := s.session.Program.CheckWeights(s.session.State.Values); err != nil {
+		return err
 	}
 	if limit := s.session.Options.TimeLimit; limit > 0 {
 		var cancel context.CancelFunc
@@ -140,14 +171,17 @@ func (s *Solver) Solve(ctx context.Context) (*Result, error) {
 		defer cancel()
 	}
 	s.session.Stats.Solves++
-	r, err := s.ask(ctx)
-	if err != nil {
-		return nil, err
+	s.session.Room, r.out = r.out, nil
+	if s.session.Room == nil {
+		s.session.Room = new(solve.Outcome)
+	}
+	if err := s.ask(ctx, r); err != nil {
+		return err
 	}
 	if r.Status == backends.Cancelled && errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		r.Status = backends.TimeLimit
 	}
-	return r, nil
+	return nil
 }
 
 // The ways of solving a program, of which [Result.Engine] says which one it was.
@@ -176,7 +210,7 @@ func (s *Solver) connect(o SolverOptions, direct bool) {
 }
 
 // ask solves by working sets, and where there are none or they do not settle, the whole program.
-func (s *Solver) ask(ctx context.Context) (*Result, error) {
+func (s *Solver) ask(ctx context.Context, to *Result) error {
 	st := &s.session.Stats
 	before := *st
 	for ctx.Err() == nil { // before anything is set up for nothing
@@ -186,7 +220,7 @@ func (s *Solver) ask(ctx context.Context) (*Result, error) {
 		}
 		r, err := solver(ctx)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if r == nil {
 			s.log(ctx, "passed on", "engine", engine, "reason", "the rounds do not settle")
@@ -194,10 +228,14 @@ func (s *Solver) ask(ctx context.Context) (*Result, error) {
 			continue
 		}
 		r.Rounds, r.Iterations = st.Rounds-before.Rounds, st.Iterations-before.Iterations
-		s.log(ctx, "solved", "engine", engine, "status", r.Status, "rounds", r.Rounds, "iterations", r.Iterations)
-		return newResult(engine, r, &s.program), nil
+		if s.session.Options.Logger != nil {
+			s.log(ctx, "solved", "engine", engine, "status", r.Status, "rounds", r.Rounds, "iterations", r.Iterations)
+		}
+		to.set(engine, r, &s.program)
+		return nil
 	}
-	return newResult("", solve.Stopped(s.session.Program), &s.program), nil
+	to.set("", solve.Stopped(s.session.Program), &s.program)
+	return nil
 }
 
 // log writes a record at level debug.
@@ -207,7 +245,7 @@ func (s *Solver) log(ctx context.Context, message string, args ...any) {
 	}
 }
 
-// Encode writes the conic program at the parameters' current values, with the constant of its objective, in a format:
+// Encode writes the conic program of [Program.Problem], with the constant of its objective, in a format:
 // "cbf", or "mps" for linear and quadratic programs. A model that is maximised is written as the minimum of the
 // negative; nuclear norms are written as semidefinite matrices. Packages formats/cbf and formats/qps read the files, as
 // conetune solve does. The error is for another format, what it cannot have, and the writer's.
@@ -222,12 +260,12 @@ func (p *Program) Encode(w io.Writer, format string) error {
 	if full.Nuclear() {
 		full = full.Lift(false)
 	}
-	problem, err := full.Problem()
+	problem, err := full.Problem(p.values)
 	if err != nil {
 		return err
 	}
 	var m interface{ Encode(io.Writer) error }
-	constant, _ := full.Offset()
+	constant, _ := full.Offset(p.values)
 	switch format {
 	case "cbf":
 		m, err = cbf.FromConic(problem, constant)

@@ -55,8 +55,7 @@ func TestTrees(t *testing.T) {
 	for i := range trees {
 		m := convex.NewModel()
 		x := m.Vector("x", 2, convex.Bounds(-1, 1))
-		p := m.Parameter("p", 1)
-		require.NoError(t, p.Set([]float64{0.7}))
+		p := m.Parameter("p", []float64{0.7})
 		at := func(e convex.Expr, p []float64) []float64 { return e.Eval(convex.Point{x: p}) }
 		draw := func(p convex.Expr) convex.Expr {
 			rng := rand.New(rand.NewPCG(9, uint64(i)))

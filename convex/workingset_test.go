@@ -2,6 +2,7 @@ package convex_test
 
 import (
 	"context"
+	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -28,7 +29,7 @@ type elasticNet struct {
 func newElasticNet(rng *rand.Rand, n, p int) elasticNet {
 	x, y := regression(rng, n, p, min(15, p))
 	m := convex.NewModel()
-	e := elasticNet{m: m, b: m.Vector("b", p), h: m.Parameter("h", 2)}
+	e := elasticNet{m: m, b: m.Vector("b", p), h: m.Parameter("h", make([]float64, 2))}
 	m.Minimize(convex.Scale(1/float64(2*n), convex.SumSquares(convex.Sub(convex.Mul(x, e.b), y))))
 	e.norm1 = m.Le("", convex.Norm1(e.b), convex.At(e.h, 0))
 	e.norm2 = m.Le("", convex.Scale(.5, convex.SumSquares(e.b)), convex.At(e.h, 1))
@@ -67,7 +68,7 @@ func sparseModels(rng *rand.Rand) map[string]sparseModel {
 	radii := [][]float64{{3, 2}, {2.9, 2}, {1, .2}, {4, .3}}
 
 	e := sparseModel{m: convex.NewModel(), sets: radii}
-	b, h := e.m.Vector("b", p), e.m.Parameter("h", 2)
+	b, h := e.m.Vector("b", p), e.m.Parameter("h", make([]float64, 2))
 	e.m.Minimize(loss(e.m, b))
 	e.v, e.p = []*convex.Variable{b}, []*convex.Parameter{h}
 	e.c = []*convex.Constraint{e.m.Le("", convex.Norm1(b), convex.At(h, 0)),
@@ -77,11 +78,9 @@ func sparseModels(rng *rand.Rand) map[string]sparseModel {
 	// The subproblem of VF-iDCA on the same data.
 	e = sparseModel{m: convex.NewModel(), sets: [][]float64{{3, 1}, {2.9, 1}, {1, .2}}}
 	b, r, s := e.m.Vector("b", p), e.m.Vector("r", 2), e.m.Vector("s", 1)
-	gamma, bk, rk, alpha := e.m.Parameter("gamma", 2), e.m.Parameter("b_k", p), e.m.Parameter("r_k", 2),
-		e.m.Parameter("alpha", 1)
-	set(bk, func(j int) float64 { return math.Max(0, float64(5-j)) / 4 })
-	set(rk, func(j int) float64 { return 3 - float64(j) })
-	set(alpha, func(int) float64 { return 5 })
+	centre := numbered(p, func(j int) float64 { return math.Max(0, float64(5-j)) / 4 })
+	gamma, bk := e.m.Parameter("gamma", make([]float64, 2)), e.m.Parameter("b_k", centre)
+	rk, alpha := e.m.Parameter("r_k", []float64{3, 2}), e.m.Parameter("alpha", []float64{5})
 	e.m.Minimize(convex.Add(convex.Scale(1./60, convex.SumSquares(convex.Sub(convex.Mul(val, b), yv))),
 		convex.Scale(.05, convex.SumSquares(convex.Sub(b, bk))), convex.Scale(.05,
 			convex.SumSquares(convex.Sub(r, rk))), convex.Dot(alpha, s)))
@@ -97,7 +96,7 @@ func sparseModels(rng *rand.Rand) map[string]sparseModel {
 	// A lasso with a weight that changes, and an intercept.
 	e = sparseModel{m: convex.NewModel(), sets: [][]float64{{.3}, {.25}, {1}, {.05}}}
 	b, c := e.m.Vector("b", p), e.m.Vector("c", 1)
-	lambda := e.m.Parameter("lambda", 1)
+	lambda := e.m.Parameter("lambda", []float64{0})
 	e.m.Minimize(convex.Add(loss(e.m, b), convex.Scale(lambda, convex.Norm1(convex.Scale(-2, b))),
 		convex.Scale(.01, convex.SumSquares(convex.Sub(convex.Add(convex.Mul(val, b), c), yv)))))
 	e.v, e.p = []*convex.Variable{b, c}, []*convex.Parameter{lambda}
@@ -105,7 +104,7 @@ func sparseModels(rng *rand.Rand) map[string]sparseModel {
 
 	// A weight for each entry, one too large for some.
 	e = sparseModel{m: convex.NewModel()}
-	b, lambda = e.m.Vector("b", p), e.m.Parameter("lambda", p)
+	b, lambda = e.m.Vector("b", p), e.m.Parameter("lambda", make([]float64, p))
 	for range 2 {
 		weights := make([]float64, p)
 		for j := range weights {
@@ -120,7 +119,7 @@ func sparseModels(rng *rand.Rand) map[string]sparseModel {
 
 	// Sparse group lasso: whole groups vanish.
 	e = sparseModel{m: convex.NewModel(), sets: [][]float64{{.1}, {.2}, {.15}}}
-	b, lambda = e.m.Vector("b", p), e.m.Parameter("lambda", 1)
+	b, lambda = e.m.Vector("b", p), e.m.Parameter("lambda", []float64{0})
 	groups := make([][]int, 20)
 	for j := range p {
 		groups[j/10] = append(groups[j/10], j)
@@ -137,7 +136,7 @@ func sparseModels(rng *rand.Rand) map[string]sparseModel {
 
 	// The same in the form of VF-iDCA, a radius for each group: most groups are empty in the working set.
 	e = sparseModel{m: convex.NewModel()}
-	b, h = e.m.Vector("b", p), e.m.Parameter("h", 21)
+	b, h = e.m.Vector("b", p), e.m.Parameter("h", make([]float64, 21))
 	for _, r := range []float64{1.2, 1.1, .4} {
 		sides := make([]float64, 21)
 		for g := range sides {
@@ -153,12 +152,11 @@ func sparseModels(rng *rand.Rand) map[string]sparseModel {
 	out["sparse group lasso, lower level"] = e
 
 	e = sparseModel{m: convex.NewModel(), sets: [][]float64{{4}, {5}, {40}}}
-	alpha = e.m.Parameter("alpha", 1)
+	alpha = e.m.Parameter("alpha", []float64{0})
 	b, r, s = e.m.Vector("b", p), e.m.Vector("r", 21), e.m.Vector("s", 1)
-	gamma, bk, rk = e.m.Parameter("gamma", 21), e.m.Parameter("b_k", p), e.m.Parameter("r_k", 21)
-	set(gamma, func(g int) float64 { return .05 * float64(g%3) })
-	set(bk, func(j int) float64 { return math.Max(0, float64(5-j)) / 4 })
-	set(rk, func(g int) float64 { return .3 + .1*float64(g%4) + float64(g/20) })
+	gamma = e.m.Parameter("gamma", numbered(21, func(g int) float64 { return .05 * float64(g%3) }))
+	rk = e.m.Parameter("r_k", numbered(21, func(g int) float64 { return .3 + .1*float64(g%4) + float64(g/20) }))
+	bk = e.m.Parameter("b_k", centre)
 	e.m.Minimize(convex.Add(convex.Scale(1./60, convex.SumSquares(convex.Sub(convex.Mul(val, b), yv))),
 		convex.Scale(.05, convex.SumSquares(convex.Sub(b, bk))), convex.Scale(.05,
 			convex.SumSquares(convex.Sub(r, rk))), convex.Dot(alpha, s)))
@@ -174,7 +172,7 @@ func sparseModels(rng *rand.Rand) map[string]sparseModel {
 	// Two sparse variables tied together, two norms on one, bounds and signs.
 	e = sparseModel{m: convex.NewModel(), sets: [][]float64{{.2}, {.3}}}
 	b, d := e.m.Vector("b", p), e.m.Vector("d", p)
-	lambda = e.m.Parameter("lambda", 1)
+	lambda = e.m.Parameter("lambda", []float64{0})
 	e.c = []*convex.Constraint{
 		e.m.Le("", convex.Norm1(b), 3),
 		e.m.Ge("", b, 0),
@@ -189,14 +187,13 @@ func sparseModels(rng *rand.Rand) map[string]sparseModel {
 	return out
 }
 
-func set(p *convex.Parameter, f func(j int) float64) {
-	v := make([]float64, p.Len())
+// numbered are values by their number.
+func numbered(n int, f func(j int) float64) []float64 {
+	v := make([]float64, n)
 	for j := range v {
 		v[j] = f(j)
 	}
-	if err := p.Set(v); err != nil {
-		panic(err)
-	}
+	return v
 }
 
 // Working sets give what the full program gives, and the completed point is
@@ -208,7 +205,8 @@ func TestWorkingSetsEqualFull(t *testing.T) {
 			full := solver(t, e.m, convex.SolverOptions{Options: options})
 			sets := solver(t, e.m, convex.SolverOptions{WorkingSets: true, Options: options})
 			for _, values := range e.sets {
-				require.NoError(t, e.p[0].Set(values))
+				require.NoError(t, full.Set(e.p[0], values))
+				require.NoError(t, sets.Set(e.p[0], values))
 				want, got := solve(t, full), solve(t, sets)
 				recheck(t, full.Program(), want, 1e-9)
 				recheck(t, sets.Program(), got, 1e-9)
@@ -232,11 +230,11 @@ func TestWorkingSetsEqualFull(t *testing.T) {
 // A second solve at slightly changed parameters sets nothing up.
 func TestWorkingSetIsReused(t *testing.T) {
 	e := newElasticNet(rand.New(rand.NewPCG(5, 6)), 50, 400)
-	require.NoError(t, e.h.Set([]float64{10, 5}))
 	s := solver(t, e.m, convex.SolverOptions{WorkingSets: true})
+	require.NoError(t, s.Set(e.h, []float64{10, 5}))
 	first := solve(t, s)
 	require.Less(t, first.Active, 200)
-	require.NoError(t, e.h.Set([]float64{9.9, 5}))
+	require.NoError(t, s.Set(e.h, []float64{9.9, 5}))
 	before := s.Stats()
 	second := solve(t, s)
 	after := s.Stats()
@@ -262,18 +260,18 @@ func norm1(v []float64) float64 {
 // A dense solution falls back to the full program, and the way back is found.
 func TestDenseSolution(t *testing.T) {
 	m := convex.NewModel()
-	b, a, lambda := m.Vector("b", 100), m.Parameter("a", 100), m.Parameter("lambda", 1)
-	set(a, func(j int) float64 { return float64(j+1) / 100 })
+	b, lambda := m.Vector("b", 100), m.Parameter("lambda", []float64{0})
+	a := m.Parameter("a", numbered(100, func(j int) float64 { return float64(j+1) / 100 }))
 	m.Minimize(convex.Add(convex.Scale(.5, convex.SumSquares(convex.Sub(b, a))), convex.Scale(lambda, convex.Norm1(b))))
 	s := solver(t, m, convex.SolverOptions{WorkingSets: true})
 	for _, l := range []float64{.005, .955, .005} {
-		require.NoError(t, lambda.Set([]float64{l}))
+		require.NoError(t, s.Set(lambda, []float64{l}))
 		r := solve(t, s)
 		for j, v := range r.Value(b) {
 			require.InDelta(t, math.Max(0, float64(j+1)/100-l), v, 1e-4) // soft threshold
 		}
 	}
-	require.NoError(t, lambda.Set([]float64{.955}))
+	require.NoError(t, s.Set(lambda, []float64{.955}))
 	solve(t, s)
 	require.Less(t, solve(t, s).Active, 60)
 }
@@ -281,19 +279,19 @@ func TestDenseSolution(t *testing.T) {
 // A restricted program without a feasible point takes in all entries, and an infeasible model is proved so.
 func TestInfeasibleRestriction(t *testing.T) {
 	m := convex.NewModel()
-	b, low := m.Vector("b", 300), m.Parameter("low", 1)
+	b, low := m.Vector("b", 300), m.Parameter("low", []float64{0})
 	sum := m.Ge("", convex.Sum(convex.Slice(b, 100, 140)), low)
 	norm := m.Le("", convex.Norm1(b), 4)
 
 	m.Minimize(convex.SumSquares(b))
 	s := solver(t, m, convex.SolverOptions{WorkingSets: true})
-	require.NoError(t, low.Set([]float64{2}))
+	require.NoError(t, s.Set(low, []float64{2}))
 	r := solve(t, s)
 	recheck(t, s.Program(), r, 1e-8)
 	require.InDelta(t, 4./40, r.Objective, 1e-7) // 40 entries of 2/40
 	require.InDelta(t, 2*2./40, r.Dual(sum)[0], 1e-5)
 
-	require.NoError(t, low.Set([]float64{5}))
+	require.NoError(t, s.Set(low, []float64{5}))
 	r = must.Of(s.Solve(context.Background()))(t)
 	require.Equal(t, backends.PrimalInfeasible, r.Status)
 	problem := must.Of(s.Program().Problem())(t)
@@ -312,11 +310,9 @@ func TestWorkingSetsOnRandomData(t *testing.T) {
 		prog := must.Of(e.m.Compile())(t)
 		sets := must.Of(prog.Solver(convex.SolverOptions{Backend: backend, WorkingSets: true}))(t)
 		full := must.Of(prog.Solver(convex.SolverOptions{Backend: backend}))(t)
-		problem := func() *backends.Problem {
-			return must.Of(prog.Problem())(t)
-		}
 		for range 3 {
-			require.NoError(t, e.h.Set([]float64{.1 + 5*rng.Float64(), .1 + 5*rng.Float64()}))
+			radii := []float64{.1 + 5*rng.Float64(), .1 + 5*rng.Float64()}
+			require.NoError(t, errors.Join(sets.Set(e.h, radii), full.Set(e.h, radii)))
 			a := must.Of(sets.Solve(context.Background()))(t)
 			b := must.Of(full.Solve(context.Background()))(t)
 			if b.Status != backends.Optimal {
@@ -325,7 +321,7 @@ func TestWorkingSetsOnRandomData(t *testing.T) {
 			require.Equal(t, backends.Optimal, a.Status, a.Message)
 			require.InDelta(t, b.Objective, a.Objective, 3e-8*max(1, b.Objective))
 			pt := a.Conic()
-			res, _, _ := backends.Recheck(problem(), pt.X, pt.S, pt.Z)
+			res, _, _ := backends.Recheck(must.Of(sets.Program().Problem())(t), pt.X, pt.S, pt.Z)
 			require.LessOrEqual(t, res.Max(), 1e-8)
 		}
 	})

@@ -52,7 +52,7 @@ func (p *Program) radiusRows() ([][]int, error) {
 // falls.
 func (p *Program) boundRows(count int) ([][]int, error) {
 	m := convex.NewModel()
-	h := m.Parameter("h", len(p.H0))
+	h := m.Parameter("h", make([]float64, len(p.H0)))
 	level, err := p.outline(m, h)
 	if err != nil {
 		return nil, err
@@ -62,15 +62,12 @@ func (p *Program) boundRows(count int) ([][]int, error) {
 		for j := range count {
 			values[j] = radius(float64(j))
 		}
-		if err := h.Set(values); err != nil {
-			return nil, err
-		}
 		var out [][]float64
 		for _, c := range level.Constraints {
 			if err := c.Err(); err != nil {
 				return nil, err
 			}
-			out = append(out, c.Eval(convex.Point{}))
+			out = append(out, c.Eval(convex.Point{h: values}))
 		}
 		return out, nil
 	}

@@ -52,7 +52,7 @@ func (l *lowerForm) compile() error {
 	scale := 0.0
 	for _, build := range p.builders() {
 		m := convex.NewModel()
-		b := &block{h: m.Parameter("h", len(p.H0))}
+		b := &block{h: m.Parameter("h", p.H0)}
 		b.level = build(m, b.h)
 		if err := p.check(&b.level); err != nil {
 			return err
@@ -64,9 +64,6 @@ func (l *lowerForm) compile() error {
 		var err error
 		if b.compiled, err = m.Compile(); err != nil {
 			return p.errorf("lower level: %w", err)
-		}
-		if err := b.h.Set(p.H0); err != nil {
-			return err
 		}
 		scale += b.level.Train.Eval(point(b.level.X, zeros(b.level.X)))[0]
 		l.blocks = append(l.blocks, b)
@@ -107,7 +104,7 @@ func (l *lowerForm) solve(ctx context.Context, h []float64) (*lowerSolution, err
 		return nil, l.program.errorf("lower level: %w", err)
 	}
 	for _, b := range l.blocks {
-		if err := b.h.Set(h); err != nil {
+		if err := b.solver.Set(b.h, h); err != nil {
 			return nil, err
 		}
 	}

@@ -30,6 +30,7 @@ type Penalized struct {
 	form   form        // whose blocks are not compiled before they are needed where there are fits
 	fit    *warm.Chain // of [Program.Fit], nil without
 	closed bool
+	upper  []float64 // variables, of the last solve
 }
 
 // rowWeights are the weights of rows of a constraint, those of their radii times shares.
@@ -55,7 +56,7 @@ func NewPenalized(p Program, s Settings) (*Penalized, error) {
 	if p.Radii < len(p.H0) {
 		p.Fit = nil // has no penalty form with weights of the radii alone
 	}
-	q := &Penalized{form: newForm(&p, &s)}
+	q := &Penalized{form: newForm(&p, &s), upper: slices.Clone(p.H0[p.Radii:])}
 	if p.Fit != nil {
 		q.fit = warm.NewChain(p.Fit)
 	}
@@ -106,11 +107,8 @@ func (q *Penalized) compile() error {
 func (q *Penalized) block(m *convex.Model, build func(m *convex.Model, h convex.Expr) Level) (*block, error) {
 	p, b := q.form.program, &block{}
 	h := convex.Const(make([]float64, p.Radii))
-	if n := len(p.H0) - p.Radii; n > 0 {
-		b.h = m.Parameter("u", n)
-		if err := b.h.Set(p.H0[p.Radii:]); err != nil {
-			return nil, err
-		}
+	if len(q.upper) > 0 {
+		b.h = m.Parameter("u", q.upper)
 		h = convex.Stack(h, b.h)
 	}
 	b.level = build(m, h)
@@ -126,7 +124,7 @@ func (b *block) compile(m *convex.Model, share []float64) (err error) {
 				m.Le("", part.of, 0)
 				continue
 			}
-			w := rowWeights{m.Parameter("lambda", len(part.radii)), part.radii, nil}
+			w := rowWeights{m.Parameter("lambda", make([]float64, len(part.radii))), part.radii, nil}
 			for _, j := range w.radii {
 				w.share = append(w.share, share[j])
 			}
@@ -158,7 +156,8 @@ func separate(constraint convex.Expr, rows []int) (parts []separated) {
 		return []separated{{constraint, nil}}
 	case len(rows) == 1:
 		return []separated{{constraint, rows}}
-	case slices.Min(rows) >= 0 && convex.Dot(convex.NewModel().Parameter("", len(rows)), constraint).Err() == nil:
+	case slices.Min(rows) >= 0 &&
+		convex.Dot(convex.NewModel().Parameter("", make([]float64, len(rows))), constraint).Err() == nil:
 		return []separated{{constraint, rows}}
 	}
 	for i, j := range rows {
@@ -179,19 +178,19 @@ func (q *Penalized) Forget() error {
 	return q.form.close()
 }
 
-// set gives the parameters of the block their values.
+// set gives the parameters of the solver of a block their values.
 func (b *block) set(weights, upper []float64) error {
 	for _, of := range b.weights {
 		w := make([]float64, len(of.radii))
 		for i, j := range of.radii {
 			w[i] = of.share[i] * weights[j]
 		}
-		if err := of.Set(w); err != nil {
+		if err := b.solver.Set(of.Parameter, w); err != nil {
 			return err
 		}
 	}
-	if upper != nil && b.h != nil {
-		return b.h.Set(upper)
+	if b.h != nil {
+		return b.solver.Set(b.h, upper)
 	}
 	return nil
 }
@@ -265,8 +264,11 @@ func (q *Penalized) conic(ctx context.Context, weights, upper []float64) ([]*con
 		return nil, conic{}, q.form.program.errorf("penalty form: %w", err)
 	}
 	clipped := q.clipped(weights)
+	if upper != nil {
+		q.upper = slices.Clone(upper)
+	}
 	for _, b := range q.form.blocks {
-		if err := b.set(clipped, upper); err != nil {
+		if err := b.set(clipped, q.upper); err != nil {
 			return nil, conic{}, err
 		}
 	}
@@ -315,10 +317,7 @@ func (q *Penalized) keep(ctx context.Context, s *Solution) error {
 	if err := q.score(s); err != nil {
 		return err
 	}
-	h := slices.Clone(s.Radii)
-	if u := q.form.blocks[0].h; u != nil {
-		h = append(h, u.Values()...)
-	}
+	h := slices.Concat(s.Radii, q.upper)
 	if p.keeps(h) {
 		return nil
 	}
@@ -340,13 +339,7 @@ func (q *Penalized) keep(ctx context.Context, s *Solution) error {
 		s.refuse()
 		return nil
 	}
-	for _, b := range q.form.blocks {
-		if b.h != nil {
-			if err := b.h.Set(h[p.Radii:]); err != nil {
-				return err
-			}
-		}
-	}
+	q.upper = h[p.Radii:]
 	return q.score(s)
 }
 
@@ -418,6 +411,9 @@ func (q *Penalized) score(s *Solution) error {
 	x := s.X
 	for _, b := range q.form.blocks {
 		pt := point(b.level.X, x[:len(b.level.X)])
+		if b.h != nil {
+			pt[b.h] = q.upper
+		}
 		x = x[len(b.level.X):]
 		s.Train += b.level.Train.Eval(pt)[0]
 		s.Validation += b.level.Validation.Eval(pt)[0]

@@ -106,7 +106,7 @@ func (r *run) leastNormByFits(ctx context.Context, low *lowerSolution) (x [][]fl
 // leastNormBy solves one of the two forms for one block, nil if that gave no point.
 func (r *run) leastNormBy(ctx context.Context, low *lowerSolution, block int, exact bool) ([][]float64, error) {
 	m := convex.NewModel()
-	h := m.Parameter("h", len(low.h))
+	h := m.Parameter("h", low.h)
 	level := r.program.builders()[block](m, h)
 	norm := convex.SumSquares(level.X[0])
 	for _, v := range level.X[1:] {
@@ -131,9 +131,6 @@ func (r *run) leastNormBy(ctx context.Context, low *lowerSolution, block int, ex
 		// The matrix of least norm is of full rank, so that no working set would help.
 		r.result.Message = notUnique
 		return nil, nil
-	}
-	if err := h.Set(low.h); err != nil {
-		return nil, err
 	}
 	options := r.low.joint.bound(r.settings.convex())
 	options.WorkingSets = false // a solution of least norm is dense

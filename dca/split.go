@@ -62,8 +62,8 @@ func (s *Settings) sequence() []backends.ConeKind { return s.Backend.Capabilitie
 // lagrangian is eta V_k + (alpha - eta) t without the constant of V_k; train is l.
 func (b *subproblem) lagrangian(m *convex.Model, train convex.Expr) convex.Expr {
 	n := b.h.Len()
-	b.split = &split{weight: m.Parameter("eta", 1), slope: m.Parameter("-eta s_k", n), rest: m.Parameter("alpha - eta", 1),
-		share: firstShare}
+	b.split = &split{weight: m.Parameter("eta", []float64{0}), slope: m.Parameter("-eta s_k", make([]float64, n)),
+		rest: m.Parameter("alpha - eta", []float64{0}), share: firstShare}
 	return convex.Add(convex.Scale(b.split.weight, train), convex.Dot(b.split.slope, b.h), convex.Dot(b.split.rest, b.t))
 }
 
@@ -234,7 +234,7 @@ func (b *subproblem) solveAt(ctx context.Context, eta float64) (*convex.Result, 
 		p *convex.Parameter
 		v []float64
 	}{{s.weight, []float64{eta}}, {s.slope, scaled}, {s.rest, []float64{b.penalty - eta}}} {
-		if err := o.p.Set(o.v); err != nil {
+		if err := b.solver.Set(o.p, o.v); err != nil {
 			return nil, err
 		}
 	}

@@ -80,13 +80,13 @@ func (b *subproblem) compileAs(split bool) (*convex.Program, error) {
 		return nil, err
 	}
 	b.t = m.Vector("t", 1)
-	b.hk, b.slope = m.Parameter("h_k", n), m.Parameter("-s_k", n)
-	b.offset, b.alpha = m.Parameter("c_k", 1), m.Parameter("alpha", 1)
+	b.hk, b.slope = m.Parameter("h_k", make([]float64, n)), m.Parameter("-s_k", make([]float64, n))
+	b.offset, b.alpha = m.Parameter("c_k", []float64{0}), m.Parameter("alpha", []float64{0})
 
 	// L + rho/2 |z - z_k|^2 + alpha t
 	prox := convex.SumSquares(convex.Sub(b.h, b.hk))
 	for _, v := range b.level.X {
-		xk := m.Parameter(v.Name()+"_k", v.Len())
+		xk := m.Parameter(v.Name()+"_k", make([]float64, v.Len()))
 		b.xk = append(b.xk, xk)
 		prox = convex.Add(prox, convex.SumSquares(convex.Sub(convex.Reshape(v, v.Len(), 1), xk)))
 	}
@@ -187,7 +187,7 @@ func (b *subproblem) assign() error {
 		return errOverflow
 	}
 	for i, p := range b.xk {
-		if err := p.Set(centre.x[i]); err != nil {
+		if err := b.solver.Set(p, centre.x[i]); err != nil {
 			return err
 		}
 	}
@@ -195,7 +195,7 @@ func (b *subproblem) assign() error {
 		p *convex.Parameter
 		v []float64
 	}{{b.hk, centre.h}, {b.slope, minus}, {b.offset, []float64{b.constant}}, {b.alpha, []float64{alpha}}} {
-		if err := o.p.Set(o.v); err != nil {
+		if err := b.solver.Set(o.p, o.v); err != nil {
 			return err
 		}
 	}

@@ -71,7 +71,8 @@ func (t *task) majorise(upper bool) (*majorised, error) {
 	n := len(p.H0)
 	u, radii := m.Vector("u", n-p.Radii), convex.Const(make([]float64, p.Radii))
 	validation := convex.Const(0)
-	g := &majorised{train: validation, root: m.Parameter("roots of c", n), bound: m.Parameter("phi + epsilon", 1)}
+	g := &majorised{train: validation, root: m.Parameter("roots of c", make([]float64, n)),
+		bound: m.Parameter("phi + epsilon", []float64{0})}
 	blocks := p.Blocks
 	if p.Build != nil {
 		blocks = append(blocks, p.Build)
@@ -114,7 +115,7 @@ func (g *majorised) at(ctx context.Context, c []float64, bound float64) (h []flo
 	for j := range c {
 		root[j] = math.Sqrt(c[j])
 	}
-	if err := cmp.Or(g.root.Set(root), g.bound.Set([]float64{bound})); err != nil {
+	if err := cmp.Or(g.solver.Set(g.root, root), g.solver.Set(g.bound, []float64{bound})); err != nil {
 		return nil, 0, err
 	}
 	r, err := g.solver.Solve(ctx)

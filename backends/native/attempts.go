@@ -26,10 +26,10 @@ type strategy interface {
 // attempt is a run of a strategy.
 type attempt struct {
 	strategy strategy
-	begin    func() error
+	begin    func(*runner) error
 	because  string
 	// enough says, after the attempt, that none of those to come would come nearer; nil for never.
-	enough func() bool
+	enough func(*runner) bool
 	warm   bool // it begins at the end of another solve
 }
 
@@ -44,36 +44,36 @@ const (
 
 // attempts lists what is tried, in this order, until one comes to a verdict or to a limit.
 func (r *runner) attempts(from origin) []attempt {
-	var list []attempt
-	here := func() error {
+	list := r.list[:0]
+	here := func(r *runner) error {
 		r.direct.first = remains{}
 		return nil
 	}
 	switch {
 	case from == resumed:
-		list = append(list, attempt{r.strategy, here, "it goes on from the end of the last solve", r.rooted, true})
+		list = append(list, attempt{r.strategy, here, "it goes on from the end of the last solve", (*runner).rooted, true})
 	case from == warmed:
 		list = append(list, attempt{r.embedding, here, "it begins at the given point", nil, true})
 	case r.direct.fits():
-		list = append(list, attempt{r.direct, r.direct.start,
+		list = append(list, attempt{r.direct, func(r *runner) error { return r.direct.start() },
 			"in linear programs over matrices, one side may have no interior",
-			func() bool { return r.rooted() && r.best.error <= nearSolved }, false})
+			func(r *runner) bool { return r.rooted() && r.best.error <= nearSolved }, false})
 	}
-	start := func(differences bool) func() error {
-		return func() error { return r.embedding.start(differences) }
-	}
+	whole := func(r *runner) error { return r.embedding.start(false) }
+	differences := func(r *runner) error { return r.embedding.start(true) }
 	if len(r.nonsymmetric) == 0 {
-		list = append(list, attempt{r.embedding, start(true),
+		list = append(list, attempt{r.embedding, differences,
 			"it takes all cones, and ends with a certificate where there is no solution", nil, false})
 	} else {
-		list = append(list, attempt{r.embedding, start(false),
+		list = append(list, attempt{r.embedding, whole,
 			"it takes all cones; with nonsymmetric ones the constant part whole loses fewer digits", nil, false},
-			attempt{r.embedding, start(true), "the constant part as a difference has other rounding", nil, false})
+			attempt{r.embedding, differences, "the constant part as a difference has other rounding", nil, false})
 	}
 	if r.direct.fits() {
-		list = append(list, attempt{r.direct, r.direct.startAtBest,
+		list = append(list, attempt{r.direct, func(r *runner) error { return r.direct.startAtBest() },
 			"the best point is improved with directions that lose half as many digits", nil, false})
 	}
+	r.list = list
 	return list
 }
 
@@ -84,7 +84,7 @@ func (r *runner) rooted() bool { return r.strategy == strategy(r.direct) && r.di
 // the last one did not.
 func (r *runner) try(ctx context.Context, list []attempt) (status backends.Status, err error) {
 	for _, a := range list {
-		err = a.begin()
+		err = a.begin(r)
 		r.strategy, r.anew = a.strategy, !a.warm
 		if l := r.options.Logger; l != nil { // of which begin may have changed the name
 			l.DebugContext(ctx, "native", "attempt", a.strategy.String(), "because", a.because)
@@ -92,7 +92,7 @@ func (r *runner) try(ctx context.Context, list []attempt) (status backends.Statu
 		if err == nil || r.stopped() {
 			status, err = r.loop(ctx)
 		}
-		if status != backends.Unsolved || a.enough != nil && a.enough() {
+		if status != backends.Unsolved || a.enough != nil && a.enough(r) {
 			break
 		}
 	}

@@ -1,12 +1,16 @@
 package native
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -84,5 +88,107 @@ func BenchmarkElasticNet(b *testing.B) {
 			}
 			b.ReportMetric(float64(iterations)/float64(solves), "iterations/op")
 		})
+	}
+}
+
+// BenchmarkSmall solves programs of ten variables, 1/2 x'Px + q'x over the simplex, again and again, through the checks
+// of package backends: projections, P = I, and portfolios, P full, with another q each time, and warm, with a q that
+// moves by a hundredth from the last solution.
+func BenchmarkSmall(b *testing.B) {
+	const n = 10
+	f := mat.NewDense(n, n, nil)
+	for i, rng := 0, rand.New(rand.NewPCG(2, 1)); i < n*n; i++ {
+		f.Set(i/n, i%n, rng.NormFloat64())
+	}
+	f.Mul(f, f.T())
+	for name, p := range map[string]mat.Matrix{"projection": mat.NewDiagDense(n, slices.Repeat([]float64{1}, n)), "portfolio": f} {
+		for _, warm := range []bool{false, true} {
+			b.Run(fmt.Sprintf("%s/warm=%v", name, warm), func(b *testing.B) {
+				s, rng := newSimplex(b, p), rand.New(rand.NewPCG(1, 1))
+				b.ReportAllocs()
+				iterations, solves := 0, 0
+				for b.Loop() {
+					step := 1.0
+					if warm && solves > 0 {
+						step = 0.01
+					}
+					for j := range s.q {
+						s.q[j] += step * (rng.NormFloat64() - s.q[j])
+					}
+					s.next(step < 1)
+					iterations += s.sol.Iterations
+					solves++
+				}
+				b.ReportMetric(float64(iterations)/float64(solves), "iterations/op")
+			})
+		}
+	}
+}
+
+// simplex solves min 1/2 x'Px + q'x over the simplex.
+type simplex struct {
+	t      testing.TB
+	q      []float64
+	solver backends.Solver
+	sol    backends.Solution
+}
+
+func newSimplex(t testing.TB, p mat.Matrix) *simplex {
+	n, _ := p.Dims()
+	a := mat.NewDense(n+1, n, nil)
+	for i := range n {
+		a.Set(0, i, 1)
+		a.Set(1+i, i, -1)
+	}
+	problem := &backends.Problem{P: compress(p, true), Q: make([]float64, n), A: compress(a, false),
+		B: append([]float64{1}, make([]float64, n)...), Cones: []backends.Cone{backends.Zero(1), backends.Nonnegative(n)}}
+	solver, err := backends.Checked(Backend{}).Setup(problem, backends.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &simplex{t: t, q: make([]float64, n), solver: solver}
+}
+
+// next solves with the q there is, from the last solution if it is warm.
+func (s *simplex) next(warm bool) {
+	err := s.solver.Update(backends.Update{Q: s.q})
+	if warm {
+		err = cmp.Or(err, s.solver.WarmStart(backends.Point{X: s.sol.X, S: s.sol.S, Z: s.sol.Z}))
+	}
+	err = cmp.Or(err, s.solver.(backends.Filler).SolveInto(context.Background(), &s.sol))
+	if err != nil || s.sol.Status != backends.Optimal {
+		s.t.Fatal(s.sol, err)
+	}
+}
+
+// Updates and solves of small programs allocate nothing, cold and warm. The solutions are max(0, -q - lambda) with a
+// lambda for which their sum is one.
+func TestSmallAllocatesNothing(t *testing.T) {
+	const n = 10
+	s, rng := newSimplex(t, mat.NewDiagDense(n, slices.Repeat([]float64{1}, n))), rand.New(rand.NewPCG(1, 1))
+	for try := range 20 {
+		warm := try%2 == 1
+		for j := range s.q {
+			s.q[j] += 0.1 * rng.NormFloat64()
+		}
+		s.next(warm)
+		low, high := -10., 10.
+		for high-low > 1e-14 {
+			sum, lambda := 0.0, (low+high)/2
+			for _, q := range s.q {
+				sum += max(0, -q-lambda)
+			}
+			if sum > 1 {
+				low = lambda
+			} else {
+				high = lambda
+			}
+		}
+		for j, x := range s.sol.X {
+			require.InDelta(t, max(0, -s.q[j]-low), x, math.Sqrt(2*1e-8)) // by strong convexity
+		}
+		if !raceDetector {
+			require.Zero(t, testing.AllocsPerRun(5, func() { s.next(warm) }), "warm: %v", warm)
+		}
 	}
 }

@@ -221,6 +221,15 @@ const (
 
 // Solve does what is left of the set-up and runs the method.
 func (s *solver) Solve(ctx context.Context) (*backends.Solution, error) {
+	out := new(backends.Solution)
+	if err := s.SolveInto(ctx, out); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// SolveInto is Solve for a solution of the caller's.
+func (s *solver) SolveInto(ctx context.Context, out *backends.Solution) error {
 	s.stop.Begin(ctx, s.options.TimeLimit)
 	defer s.stop.End()
 	begin := time.Now()
@@ -228,15 +237,19 @@ func (s *solver) Solve(ctx context.Context) (*backends.Solution, error) {
 	ready := time.Now()
 	s.setup += ready.Sub(begin)
 	if errors.Is(err, errStopped) {
-		return &backends.Solution{Status: endOf(&s.stop), Message: "ended within the set-up", SetupTime: s.setup}, nil
+		*out = backends.Solution{Status: endOf(&s.stop), Message: "ended within the set-up", SetupTime: s.setup}
+		return nil
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
 	sol := s.run.run(ctx, s.options, s.warm, s.resume)
 	s.warm, s.resume = nil, sol.Status == backends.Optimal
-	sol.SetupTime, sol.SolveTime = s.setup, time.Since(ready)
-	return sol, nil
+	room := backends.Point{X: out.X, S: out.S, Z: out.Z}.Copy(backends.Point{X: sol.X, S: sol.S, Z: sol.Z})
+	*out = *sol
+	out.X, out.S, out.Z = room.X, room.S, room.Z
+	out.SetupTime, out.SolveTime = s.setup, time.Since(ready)
+	return nil
 }
 
 // prepare does what there is to do before the method can run. What was finished stays, and

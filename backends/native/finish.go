@@ -30,10 +30,8 @@ const (
 
 // reach says whether the solution is found from the point of load at once, see pursue. Else that is as it was.
 func (r *runner) reach() bool {
-	e, b := r.embedding, &r.best // which has no point yet
-	copy(b.x, e.x)
-	copy(b.s, e.s)
-	copy(b.z, e.z)
+	e := r.embedding
+	e.save()
 	e.residuals()
 	if p := e.measure(); max(p.primal, p.dual) <= reachable {
 		r.answer = r.pursue(p, reachFactors)
@@ -42,9 +40,7 @@ func (r *runner) reach() bool {
 		r.strategy, r.anew = r.embedding, false
 		return true
 	}
-	copy(e.x, b.x)
-	copy(e.s, b.s)
-	copy(e.z, b.z)
+	e.restore()
 	e.tau, e.kappa = 1, 0
 	return false
 }
@@ -60,16 +56,15 @@ func (r *runner) finish(p progress) *backends.Solution {
 		return nil
 	}
 	r.watch.finished = p.worst
-	x, s, z, tau, kappa := slices.Clone(e.x), slices.Clone(e.s), slices.Clone(e.z), e.tau, e.kappa
+	e.save()
+	tau, kappa := e.tau, e.kappa
 	for _, v := range [3][]float64{e.x, e.s, e.z} {
 		scaleBy(v, 1/tau)
 	}
 	if sol := r.pursue(p, 1); sol != nil {
 		return sol
 	}
-	copy(e.x, x)
-	copy(e.s, s)
-	copy(e.z, z)
+	e.restore()
 	e.tau, e.kappa = tau, kappa
 	e.residuals()
 	return nil

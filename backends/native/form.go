@@ -31,6 +31,8 @@ type form struct {
 	aFrom   []int32 // entry k of a is entry aFrom[k] of the caller's A, times the sign of its row
 	scaling scaling
 	user    *backends.Problem
+	points  [keptPoints]backends.Solution
+	given   int        // so many of points have been given away since the run began
 	stop    *stop.Stop // where it is reached, work is left unfinished all over the package
 	memory  *memory
 	bytes   int64 // what of it the form takes
@@ -269,11 +271,22 @@ func (f *form) fillRightSide(p *backends.Problem) {
 	}
 }
 
-// expand writes the point (x, s, z)/tau in the caller's variables. Rows of free
-// boxes get s = b - Ax and z = 0.
+// Runs find so few points that are worth being looked at in the caller's variables; their memory is kept for the next
+// run. Those that find more make more.
+const keptPoints = 4
+
+// expand writes the point (x, s, z)/tau in the caller's variables, in memory that is its own until the next run. Rows
+// of free boxes get s = b - Ax and z = 0.
 func (f *form) expand(x, s, z []float64, tau float64) *backends.Solution {
 	n, m := f.user.Dims()
-	out := &backends.Solution{X: make([]float64, n), S: make([]float64, m), Z: make([]float64, m)}
+	var out *backends.Solution
+	if f.given < keptPoints {
+		out = &f.points[f.given]
+		f.given++
+	} else {
+		out = new(backends.Solution)
+	}
+	*out = backends.Solution{X: zeros(out.X, n), S: zeros(out.S, m), Z: zeros(out.Z, m)}
 	sc := &f.scaling
 	for j := range n {
 		out.X[j] = x[j] * sc.d[j] / tau

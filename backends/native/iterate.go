@@ -1,6 +1,7 @@
 package native
 
 import (
+	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/internal/dense"
 )
 
@@ -32,8 +33,18 @@ type iterate struct {
 	d          []float64 // complementarity term of the cones
 	rhsX, rhsZ []float64
 
-	best best
+	best  best
+	saved backends.Point // (x, s, z) while others are tried
 	claims
+}
+
+// save keeps the point (x, s, z) for restore.
+func (it *iterate) save() { it.saved = it.saved.Copy(backends.Point{X: it.x, S: it.s, Z: it.z}) }
+
+func (it *iterate) restore() {
+	copy(it.x, it.saved.X)
+	copy(it.s, it.saved.S)
+	copy(it.z, it.saved.Z)
 }
 
 // best is the best point so far.

@@ -41,6 +41,7 @@ type Backend struct{}
 var (
 	_ backends.ConicBackend = Backend{}
 	_ backends.Tightener    = (*solver)(nil)
+	_ backends.Filler       = (*solver)(nil)
 )
 
 // Name returns "native".
@@ -85,7 +86,8 @@ type solver struct {
 	stop    stop.Stop
 	options backends.Options
 	user    backends.Problem // the caller's problem with the updates so far
-	warm    *backends.Point
+	warm    *backends.Point  // start, or nil
+	start   backends.Point
 	resume  bool // the iterate is the end of a solve of the same numbers
 	setup   time.Duration
 	owned   struct{ q, b []float64 } // what of user is the solver's own
@@ -133,8 +135,8 @@ func (s *solver) SetEps(eps float64) error {
 // WarmStart keeps the point for the next Solve. It needs X: a missing S is b - AX, and the multipliers that
 // a missing Z leaves open are estimated from the slacks. A point without X is not used, which Solution.Message says.
 func (s *solver) WarmStart(p backends.Point) error {
-	s.warm = &backends.Point{X: slices.Clone(p.X), S: slices.Clone(p.S), Z: slices.Clone(p.Z)}
-	s.resume = false
+	s.start = s.start.Copy(p)
+	s.warm, s.resume = &s.start, false
 	return nil
 }
 

@@ -2,7 +2,6 @@ package native
 
 import (
 	"math"
-	"slices"
 
 	"github.com/conetune/conetune/backends"
 )
@@ -228,7 +227,7 @@ func (r *runner) settle(sol *backends.Solution) {
 	if left <= 1 || r.iterations == 0 || r.rooted() {
 		return
 	}
-	x, s, z := slices.Clone(e.x), slices.Clone(e.s), slices.Clone(e.z)
+	e.save()
 	e.dtau, e.dkap = 0, 0
 	for range settleSteps {
 		clear(e.d)
@@ -250,15 +249,13 @@ func (r *runner) settle(sol *backends.Solution) {
 		}
 		now := r.judge.Unsettled(better.X, better.S, better.Z, eps)
 		if now < left {
-			sol.X, sol.S, sol.Z = better.X, better.S, better.Z
+			sol.X, sol.S, sol.Z, better.X, better.S, better.Z = better.X, better.S, better.Z, sol.X, sol.S, sol.Z
 		}
 		if now <= 1 || !(now < worthwhileSettling*left) {
 			break
 		}
 		left = now
 	}
-	copy(e.x, x)
-	copy(e.s, s)
-	copy(e.z, z)
+	e.restore()
 	e.residuals()
 }

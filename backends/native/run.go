@@ -52,6 +52,7 @@ type runner struct {
 	iterations int
 	watch      watch
 	answer     *backends.Solution // the last one that passed as optimal
+	list       []attempt
 }
 
 // watch sees whether a run gets on.
@@ -75,12 +76,12 @@ func newRunner(f *form) (*runner, error) {
 
 // run solves the problem and returns the best point met. It goes on with the
 // iterate of the last run if resume is set, else it starts from warm if that is
-// given. Where such a run gets stuck, the usual start is taken.
+// given. Where such a run gets stuck, the usual start is taken. The point is overwritten by the next run.
 func (r *runner) run(ctx context.Context, o backends.Options, warm *backends.Point, resume bool) *backends.Solution {
 	if r.options = o; o.MaxIterations == 0 {
 		r.options.MaxIterations = defaultMaxIterations
 	}
-	r.iterations, r.answer = 0, nil
+	r.iterations, r.answer, r.f.given = 0, nil, 0
 	r.proof, r.nearPrimal, r.nearDual = nil, math.Inf(1), math.Inf(1)
 	from, unused := resumed, ""
 	if !resume {

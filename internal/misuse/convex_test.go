@@ -31,7 +31,7 @@ var convexFunctions = map[string]any{
 // ones, and with values of another model or length: it returns, and where it panics the message is the package's own.
 func TestConvex(t *testing.T) {
 	m := convex.NewModel()
-	x, p := m.Vector("x", 3), m.Parameter("p", 3)
+	x, p := m.Vector("x", 3), m.Parameter("p", make([]float64, 3))
 	c := m.Le("", x, p)
 	m.Minimize(convex.SumSquares(x))
 	prog, err := m.Compile()
@@ -51,7 +51,7 @@ func TestConvex(t *testing.T) {
 		t.Fatal(err)
 	}
 	other := convex.NewModel()
-	y, q := other.Vector("y", 2), other.Parameter("q", 2)
+	y, q := other.Vector("y", 2), other.Parameter("q", make([]float64, 2))
 	receivers := []any{
 		convex.Scale(2, x), convex.SumSquares(x), convex.GeoMean(x), m, new(convex.Model), x, new(convex.Variable),
 		p, new(convex.Parameter), c, new(convex.Constraint), prog, new(convex.Program), r, new(convex.Result),

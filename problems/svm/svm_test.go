@@ -114,8 +114,7 @@ func TestLosses(t *testing.T) {
 			train, val := 0.0, 0.0
 			for k, f := range cv.Folds {
 				model := convex.NewModel()
-				h := model.Parameter("h", 7)
-				require.NoError(t, h.Set([]float64{2, 1, 1, 1, 1, 1, 1}))
+				h := model.Parameter("h", []float64{2, 1, 1, 1, 1, 1, 1})
 				l := p.Blocks[k](model, h)
 				w, b := make([]float64, 6), rng.NormFloat64()
 				squares := 0.0

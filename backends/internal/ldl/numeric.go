@@ -191,8 +191,9 @@ func (f *Factor) scatter(rows []int32, c int, t *panel, u []float64) {
 			f.d[rows[j]] += col[j]
 			begin = c
 		}
-		for i := begin; i < m; i++ {
-			out[at[i]] += col[i]
+		to := at[begin:m]
+		for i, v := range col[begin:m:m] {
+			out[to[i]] += v
 		}
 	}
 }

@@ -235,31 +235,34 @@ func Stack(as ...Expr) Expr {
 	return out
 }
 
-// Constant returns the constant term at the parameters' current values.
-func (a Expr) Constant() []float64 {
-	out := make([]float64, a.N)
+// Constant returns the constant term.
+func (a Expr) Constant(at Values) []float64 { return a.ConstantTo(make([]float64, a.N), at) }
+
+// ConstantTo is Constant in the memory of out.
+func (a Expr) ConstantTo(out []float64, at Values) []float64 {
+	clear(out)
 	if a.C != nil {
 		floats.Add(out, a.C)
 	}
 	for i := range a.Pars {
-		a.Pars[i].forward(out, a.Pars[i].P.Values)
+		a.Pars[i].forward(out, at.Of(a.Pars[i].P), at)
 	}
 	return out
 }
 
 // Eval returns the value at the point that of gives, nil for a variable that is zero.
-func (a Expr) Eval(of func(*Variable) []float64) []float64 {
-	out := a.Constant()
+func (a Expr) Eval(at Values, of func(*Variable) []float64) []float64 {
+	out := a.Constant(at)
 	for i := range a.Vars {
 		v := a.Vars[i].V
 		var x []float64
 		if v.Bounds != nil {
-			x = v.Bounds.Eval(of)
+			x = v.Bounds.Eval(at, of)
 		} else {
 			x = of(v)
 		}
 		if x != nil {
-			a.Vars[i].forward(out, x)
+			a.Vars[i].forward(out, x, at)
 		}
 	}
 	return out

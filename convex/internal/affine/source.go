@@ -15,7 +15,7 @@ type Variable struct {
 	Sign int // 1 where no entry is negative, -1 where none is positive
 	// Bounds is what a variable stands for that no model has, and is at least as large as; nil for others.
 	Bounds interface {
-		Eval(of func(*Variable) []float64) []float64
+		Eval(at Values, of func(*Variable) []float64) []float64
 	}
 }
 
@@ -24,25 +24,34 @@ func (v *Variable) Expr() Expr { return Expr{N: v.N, Vars: []Term{{V: v, Rows: v
 
 // Parameter is a vector of numbers that may change between solves.
 type Parameter struct {
-	ID      int
-	Name    string
-	N       int
-	Values  []float64
-	Version int // counts the changes
+	ID    int
+	Name  string
+	N     int
+	First []float64 // the values that it has where no others are given
 }
 
-// NewParameter returns a parameter that is zero.
-func NewParameter(id int, name string, n int) *Parameter {
-	return &Parameter{ID: id, Name: name, N: n, Values: make([]float64, n)}
-}
+// Values are those of the parameters of a model, each in the place of its ID; nil for those that it begins with.
+type Values [][]float64
 
-// Set copies the values. The first time counts as a change, which tells a parameter set to zero from one never set.
-func (p *Parameter) Set(values []float64) {
-	if p.Version == 0 || !slices.Equal(values, p.Values) {
-		copy(p.Values, values)
-		p.Version++
+// Of are the values of a parameter.
+func (at Values) Of(p *Parameter) []float64 {
+	if p.ID < len(at) && at[p.ID] != nil {
+		return at[p.ID]
 	}
+	return p.First
 }
+
+// Copy returns a copy in the memory of another one, as far as that goes.
+func (at Values) Copy(room Values) Values {
+	room = slices.Grow(room[:0], len(at))[:len(at)]
+	for i, v := range at {
+		room[i] = append(room[i][:0], v...)
+	}
+	return room
+}
+
+// Entry is entry i of a parameter.
+func (at Values) Entry(p *Parameter, i int) float64 { return at.Of(p)[i] }
 
 // Expr returns the parameter as a constant expression.
 func (p *Parameter) Expr() Expr { return Expr{N: p.N, Pars: []Term{{P: p, Rows: p.N, Scale: 1}}} }

@@ -70,11 +70,11 @@ func (t *Term) Fixed(r int) float64 {
 	return t.Scale
 }
 
-// factor is the factor of row r at the weight's current value.
-func (t *Term) factor(r int) float64 {
+// factor is the factor of row r.
+func (t *Term) factor(at Values, r int) float64 {
 	f := t.Fixed(r)
 	if t.W != nil {
-		f *= t.W.Values[t.Windex(r)]
+		f *= at.Entry(t.W, t.Windex(r))
 	}
 	return f
 }
@@ -96,36 +96,36 @@ func (t *Term) Row(r int) int {
 }
 
 // forward adds the term's value at the source x to out, the whole expression.
-func (t *Term) forward(out, x []float64) {
+func (t *Term) forward(out, x []float64, at Values) {
 	switch {
 	case t.Mat == nil && t.Idx == nil && t.Plain() && !t.Sum:
 		floats.AddScaled(out[t.Off:t.Off+t.Rows], t.Scale, x[t.First:t.First+t.Rows])
 	case t.Mat == nil:
 		for r := range t.Rows {
-			out[t.Row(r)] += t.factor(r) * x[t.Entry(r)]
+			out[t.Row(r)] += t.factor(at, r) * x[t.Entry(r)]
 		}
 	case t.Plain() && !t.Sum:
 		t.Mat.addMul(out[t.Off:t.Off+t.Rows], t.Scale, x[t.First:t.First+t.Mat.Cols])
 	default:
 		y := t.base(x)
 		for r, v := range y {
-			out[t.Row(r)] += t.factor(r) * v
+			out[t.Row(r)] += t.factor(at, r) * v
 		}
 	}
 }
 
 // Forward adds the terms in variables, whose values of returns, to out.
-func (a *Expr) Forward(out []float64, of func(*Variable) []float64) {
+func (a *Expr) Forward(out []float64, at Values, of func(*Variable) []float64) {
 	for _, t := range a.Vars {
-		t.forward(out, of(t.V))
+		t.forward(out, of(t.V), at)
 	}
 }
 
 // Adjoint adds the gradient of alpha z'(expression) to what of returns for each variable, nil for none.
-func (a *Expr) Adjoint(alpha float64, z []float64, of func(*Variable) []float64) {
+func (a *Expr) Adjoint(alpha float64, z []float64, at Values, of func(*Variable) []float64) {
 	for _, t := range a.Vars {
 		if g := of(t.V); g != nil {
-			t.Adjoint(g, alpha, z)
+			t.Adjoint(g, alpha, z, at)
 		}
 	}
 }
@@ -144,7 +144,7 @@ func (t *Term) base(x []float64) []float64 {
 }
 
 // Adjoint adds alpha times the transposed term applied to z to g, the gradient of z'(expression) in the source.
-func (t *Term) Adjoint(g []float64, alpha float64, z []float64) {
+func (t *Term) Adjoint(g []float64, alpha float64, z []float64, at Values) {
 	switch {
 	case t.Mat == nil && t.Idx == nil && t.Plain() && !t.Sum:
 		floats.AddScaled(g[t.First:t.First+t.Rows], alpha*t.Scale, z[t.Off:t.Off+t.Rows])
@@ -154,18 +154,18 @@ func (t *Term) Adjoint(g []float64, alpha float64, z []float64) {
 			return
 		}
 		for r := range t.Rows {
-			g[t.Entry(r)] += t.factor(r) * v
+			g[t.Entry(r)] += t.factor(at, r) * v
 		}
 	case t.Mat == nil:
 		for r := range t.Rows {
-			g[t.Entry(r)] += alpha * t.factor(r) * z[t.Off+r]
+			g[t.Entry(r)] += alpha * t.factor(at, r) * z[t.Off+r]
 		}
 	case t.Plain() && !t.Sum:
 		t.Mat.addMulTrans(g[t.First:t.First+t.Mat.Cols], alpha*t.Scale, z[t.Off:t.Off+t.Rows])
 	default:
 		y := make([]float64, t.Rows)
 		for r := range y {
-			y[r] = t.factor(r) * z[t.Row(r)]
+			y[r] = t.factor(at, r) * z[t.Row(r)]
 		}
 		t.Mat.addMulTrans(g[t.First:t.First+t.Mat.Cols], alpha, y)
 	}
@@ -334,7 +334,7 @@ func (t Term) mapped(out []Term, n *Matrix) []Term {
 		row := make([]float64, t.source())
 		one := make([]float64, t.Off+1)
 		one[t.Off] = 1
-		t.Adjoint(row, 1, one)
+		t.Adjoint(row, 1, one, nil) // without weights
 		t.Scale = 1
 		t.Mat = part.times(&Matrix{Rows: 1, Cols: len(row), Dense: row, Stride: len(row)})
 		t.First, t.Sum = 0, false

@@ -16,6 +16,13 @@ type Assembled struct {
 	Ptr, Ind   []int               // pattern of A
 	PPtr, PInd []int               // pattern of P, a diagonal
 	weights    []*affine.Parameter // of squares, on which P depends
+	value      []float64           // work space: the constants, and then the values, of a square
+}
+
+// constant returns the constants of an expression, for as long as no other is asked for.
+func (as *Assembled) constant(a *affine.Expr, at affine.Values) []float64 {
+	as.value = slices.Grow(as.value[:0], a.N)[:a.N]
+	return a.ConstantTo(as.value, at)
 }
 
 // Assemble builds the numbers of a layout. A is filled column by column with

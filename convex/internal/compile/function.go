@@ -132,15 +132,15 @@ func (t *AtomTerm) height() int {
 	return t.count()
 }
 
-// weight is the factor of entry k at the parameter's current value.
-func (t *AtomTerm) weight(k int) float64 {
+// weight is the factor of entry k.
+func (t *AtomTerm) weight(at affine.Values, k int) float64 {
 	switch {
 	case t.W == nil:
 		return t.Scale
 	case t.Each:
-		return t.Scale * t.W.Values[t.At+k]
+		return t.Scale * at.Entry(t.W, t.At+k)
 	}
-	return t.Scale * t.W.Values[0]
+	return t.Scale * at.Entry(t.W, 0)
 }
 
 // Plus returns f + g, an operand of length 1 being broadcast.
@@ -222,6 +222,9 @@ func (f Function) Sum() Function {
 // Dot returns sum_i c_i f_i, for c_i >= 0 where f is not affine: of each atom a term for each value of c.
 func (f Function) Dot(c []float64) Function {
 	out := Function{N: 1, Aff: f.Aff.Dot(c)}
+	if len(f.Atoms) == 0 {
+		return out
+	}
 	rows := map[float64][]int{}
 	for i, v := range c {
 		if v != 0 {
@@ -259,14 +262,14 @@ func (f Function) Pick(rows []int) Function {
 	return out
 }
 
-// Eval returns the exact value at the point that of gives, with the parameters' current values.
-func (f Function) Eval(of func(*affine.Variable) []float64) []float64 {
-	out := f.Aff.Eval(of)
+// Eval returns the exact value at the point that of gives.
+func (f Function) Eval(at affine.Values, of func(*affine.Variable) []float64) []float64 {
+	out := f.Aff.Eval(at, of)
 	known := map[*Atom][]float64{} // several terms may be of the same one
 	for _, t := range f.Atoms {
 		value, ok := known[t.Atom]
 		if !ok {
-			value = t.Atom.eval(of)
+			value = t.Atom.eval(at, of)
 			known[t.Atom] = value
 		}
 		for k := range t.count() {
@@ -274,18 +277,18 @@ func (f Function) Eval(of func(*affine.Variable) []float64) []float64 {
 			if t.Sum {
 				row = t.Off
 			}
-			out[row] += t.weight(k) * value[t.entry(k)]
+			out[row] += t.weight(at, k) * value[t.entry(k)]
 		}
 	}
 	return out
 }
 
 // eval returns the entries at a point.
-func (a *Atom) eval(of func(*affine.Variable) []float64) []float64 {
+func (a *Atom) eval(at affine.Values, of func(*affine.Variable) []float64) []float64 {
 	if a.Kind == MaxAtom {
-		return []float64{floats.Max(a.Of.Eval(of))}
+		return []float64{floats.Max(a.Of.Eval(at, of))}
 	}
-	x := a.Arg.Eval(of)
+	x := a.Arg.Eval(at, of)
 	switch a.Kind {
 	case SquaresAtom:
 		return []float64{floats.Dot(x, x)}

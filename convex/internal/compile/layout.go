@@ -191,8 +191,11 @@ func (l *Layout) Same(active [][]int) bool {
 
 // Carry maps a point of another layout to this one, the layouts being of one program or of programs whose variables and
 // groups have the same places. What has no place there, or another size, is zero, but for multipliers that are known
-// otherwise. Parts that are nil stay nil.
+// otherwise. Parts that are nil stay nil. A point of the same layout is not copied.
 func (l *Layout) Carry(from *Layout, pt backends.Point, multiplier func(g *Group, r int) float64) (out backends.Point) {
+	if l == from {
+		return pt
+	}
 	if pt.X != nil {
 		out.X = make([]float64, l.N)
 	}

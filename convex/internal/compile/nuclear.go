@@ -31,8 +31,8 @@ type Curve struct {
 }
 
 // Weight is the factor of |arg|^2 in the Lagrangian, given the multipliers of the rows of the cone, if there is one.
-func (c *Curve) Weight(z []float64) float64 {
-	weight := c.Square.Weight()
+func (c *Curve) Weight(at affine.Values, z []float64) float64 {
+	weight := c.Square.Weight(at)
 	if c.Cone != nil {
 		// With h in the rows (h-c)/2 and (h+c)/2, its multiplier is their mean.
 		weight *= max(0, (z[0]+z[1])/2)

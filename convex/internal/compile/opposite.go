@@ -19,19 +19,24 @@ import (
 
 // opposite finds the pairs of groups that are the two sides of a box.
 func (p *Program) opposite() {
-	byVariable := map[*affine.Variable][]*Group{}
+	type place struct { // of the first term, which opposed expressions share
+		v                   *affine.Variable
+		height, first, rows int
+	}
+	known := map[place][]*Group{}
 	for _, g := range p.Groups {
 		if g.Kind != backends.NonnegativeCone || len(g.Expr.Vars) == 0 {
 			continue
 		}
-		v := g.Expr.Vars[0].V
-		for _, other := range byVariable[v] {
+		t := &g.Expr.Vars[0]
+		at := place{t.V, g.Expr.N, t.First, t.Rows}
+		for _, other := range known[at] {
 			if opposed(g.Expr, other.Expr) {
 				p.Boxes = append(p.Boxes, [2]*Group{other, g})
 				break
 			}
 		}
-		byVariable[v] = append(byVariable[v], g)
+		known[at] = append(known[at], g)
 	}
 }
 

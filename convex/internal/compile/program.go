@@ -3,7 +3,7 @@
 // A [Program] is typed: groups of rows, each an affine expression in a cone, squares in the objective, and what is
 // known of their structure: entries that a 1-norm can hold at zero, hinges, boxes, matrices in nuclear norms. A
 // [Layout] places its variables and rows, without those outside of working sets; [Assembled] has the pattern, and
-// [Numbers] the numbers at the parameters' current values.
+// [Numbers] the numbers at the parameters' values in a [State].
 package compile
 
 import (
@@ -15,7 +15,7 @@ import (
 )
 
 // Program is a compiled model: the conic program with its dependence on the
-// parameters. It does not change when the model does; the parameters are shared.
+// parameters. It does not change when the model does.
 type Program struct {
 	Vars      []*affine.Variable // the model's, then auxiliary ones; vars[i].id == i
 	Users     int                // number of the model's variables
@@ -66,10 +66,10 @@ type Square struct {
 	W     *affine.Parameter
 }
 
-// Weight is the factor at the parameter's current value.
-func (q *Square) Weight() float64 {
+// Weight is the factor.
+func (q *Square) Weight(at affine.Values) float64 {
 	if q.W != nil {
-		return q.Scale * q.W.Values[0]
+		return q.Scale * at.Entry(q.W, 0)
 	}
 	return q.Scale
 }

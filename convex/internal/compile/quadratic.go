@@ -1,6 +1,10 @@
 package compile
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/conetune/conetune/convex/internal/affine"
+)
 
 // diagonal builds the pattern of P = 2 sum w_k f_k^2 over the entries of squares.
 func (as *Assembled) diagonal() {
@@ -44,10 +48,10 @@ func (as *Assembled) EachSquare(i int, f func(r, col int, factor float64)) {
 }
 
 // valueP computes the values of P.
-func (as *Assembled) valueP(out []float64) {
+func (as *Assembled) valueP(out []float64, at affine.Values) {
 	clear(out)
 	for i := range as.Program.Squares {
-		w := 2 * as.Program.Squares[i].Weight()
+		w := 2 * as.Program.Squares[i].Weight(at)
 		as.EachSquare(i, func(_, col int, factor float64) {
 			if col >= 0 {
 				out[as.PPtr[col]] += w * factor * factor
@@ -57,13 +61,14 @@ func (as *Assembled) valueP(out []float64) {
 }
 
 // ValueQ computes q.
-func (as *Assembled) ValueQ(out []float64) {
-	as.q.Value(out)
-	for i, q := range as.Program.Squares {
+func (as *Assembled) ValueQ(out []float64, at affine.Values) {
+	as.q.Value(out, at)
+	for i := range as.Program.Squares {
+		q := &as.Program.Squares[i]
 		if q.Arg.C == nil && len(q.Arg.Pars) == 0 {
 			continue
 		}
-		w, d := 2*q.Weight(), q.Arg.Constant()
+		w, d := 2*q.Weight(at), as.constant(&q.Arg, at)
 		as.EachSquare(i, func(r, col int, factor float64) {
 			if col >= 0 {
 				out[col] += w * factor * d[r]
@@ -78,10 +83,10 @@ func (as *Assembled) ValueQ(out []float64) {
 //	x_j = -sum_r w_r f_r d_r / sum_r w_r f_r^2,
 //
 // and zero in the columns of no square.
-func (as *Assembled) Centre() []float64 {
+func (as *Assembled) Centre(at affine.Values) []float64 {
 	num, den := make([]float64, as.N), make([]float64, as.N)
 	for i, q := range as.Program.Squares {
-		w, d := q.Weight(), q.Arg.Constant()
+		w, d := q.Weight(at), q.Arg.Constant(at)
 		as.EachSquare(i, func(r, col int, factor float64) {
 			if col >= 0 {
 				num[col] -= w * factor * d[r]
@@ -97,20 +102,20 @@ func (as *Assembled) Centre() []float64 {
 	return num
 }
 
-// at computes the objective and its gradient at x, constants included, from the values of the squares: nothing cancels
-// that is not small in the objective itself.
-func (as *Assembled) at(x []float64) (value float64, gradient []float64) {
+// objective computes the objective at x, and writes its gradient, constants included, from the values of the squares:
+// nothing cancels that is not small in the objective itself.
+func (as *Assembled) objective(x []float64, at affine.Values, gradient []float64) (value float64) {
 	p := as.Program
-	gradient = make([]float64, as.N)
-	as.q.Value(gradient)
+	as.q.Value(gradient, at)
 	for j, c := range gradient {
 		value += c * x[j]
 	}
 	if p.Objective.N > 0 {
-		value += p.Objective.Constant()[0]
+		value += as.constant(&p.Objective, at)[0]
 	}
-	for i, q := range p.Squares {
-		w, v := q.Weight(), q.Arg.Constant()
+	for i := range p.Squares {
+		q := &p.Squares[i]
+		w, v := q.Weight(at), as.constant(&q.Arg, at)
 		as.EachSquare(i, func(r, col int, factor float64) {
 			if col >= 0 {
 				v[r] += factor * x[col]
@@ -125,22 +130,22 @@ func (as *Assembled) at(x []float64) (value float64, gradient []float64) {
 			}
 		})
 	}
-	return value, gradient
+	return value
 }
 
 // Offset is the constant of the objective, and squares the part of it that squares have.
-func (p *Program) Offset() (offset, squares float64) {
+func (p *Program) Offset(at affine.Values) (offset, squares float64) {
 	for _, q := range p.Squares {
 		if q.Arg.C == nil && len(q.Arg.Pars) == 0 {
 			continue
 		}
-		w := q.Weight()
-		for _, d := range q.Arg.Constant() {
+		w := q.Weight(at)
+		for _, d := range q.Arg.Constant(at) {
 			squares += w * d * d
 		}
 	}
 	if p.Objective.N > 0 {
-		offset = p.Objective.Constant()[0]
+		offset = p.Objective.Constant(at)[0]
 	}
 	return offset + squares, squares
 }

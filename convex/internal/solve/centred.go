@@ -22,7 +22,7 @@ func (s *Session) posed(in *Instance) *backends.Problem {
 	p := in.Problem()
 	in.origin = nil
 	if s.centred {
-		in.origin = in.Assembled.Centre()
+		in.origin = in.Assembled.Centre(s.State.Values)
 		p.Q, p.B = in.Moved(in.origin)
 	}
 	return p
@@ -45,7 +45,7 @@ func (s *Session) recentre(in *Instance, centred bool) error {
 
 // cancels says that the constants of squares are larger than an objective.
 func (s *Session) cancels(in *Instance, objective float64) bool {
-	_, squares := in.Assembled.Program.Offset()
+	_, squares := in.Assembled.Program.Offset(s.State.Values)
 	return squares > max(1, math.Abs(objective))
 }
 
@@ -59,7 +59,7 @@ func (s *Session) uncancelled(ctx context.Context, in *Instance, sol *backends.S
 	}
 	gap, objective := math.Inf(1), 0.0
 	if HasPoint(sol) {
-		v := in.Values(sol.X, sol.Z)
+		v := in.valuesOf(sol)
 		gap, objective = backends.RelativeGap(v.Objective, v.DualObjective), v.Objective
 	}
 	switch {
@@ -82,7 +82,7 @@ func (s *Session) uncancelled(ctx context.Context, in *Instance, sol *backends.S
 		return nil, err
 	}
 	if HasPoint(better) {
-		v := in.Values(better.X, better.Z)
+		v := in.valuesOf(better)
 		if better.Status == backends.Optimal || backends.RelativeGap(v.Objective, v.DualObjective) < gap {
 			return better, nil
 		}
@@ -99,7 +99,7 @@ func (s *Session) tightened(ctx context.Context, in *Instance, sol *backends.Sol
 	if sol.Status != backends.Optimal || in.Tightener == nil {
 		return sol, nil
 	}
-	v := in.Values(sol.X, sol.Z)
+	v := *in.valuesOf(sol)
 	if backends.RelativeGap(v.Objective, v.DualObjective) <= in.eps {
 		return sol, nil
 	}

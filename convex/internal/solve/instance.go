@@ -14,15 +14,29 @@ type Instance struct {
 	Solver    backends.Solver
 	Tightener backends.Tightener // the solver, or nil if its accuracy is fixed
 	eps       float64
-	origin    []float64          // from which the solver counts x, nil for zero; see centred.go
-	Last      *backends.Solution // of the last Solve that gave a point, for warm starts
+	origin    []float64 // from which the solver counts x, nil for zero; see centred.go
+	// last is a copy of the point of the last Solve, if it gave one, for warm starts, with its status.
+	last    backends.Point
+	status  backends.Status
+	pointed bool
+
+	of     *backends.Solution // whose values these are
+	values compile.Values
+}
+
+// valuesOf are those of a solution, computed once.
+func (in *Instance) valuesOf(sol *backends.Solution) *compile.Values {
+	if in.of != sol {
+		in.of, in.values = sol, in.Values(sol.X, sol.Z)
+	}
+	return &in.values
 }
 
 // newInstance sets a solver of accuracy eps up for an assembled program, or takes over
 // that of an old instance of the same pattern.
 func (s *Session) newInstance(as *compile.Assembled, eps float64, old *Instance) (*Instance, error) {
 	begin := time.Now()
-	in := &Instance{Numbers: compile.NewNumbers(as), eps: eps}
+	in := &Instance{Numbers: compile.NewNumbers(as, s.State), eps: eps}
 	problem := s.posed(in)
 	if old != nil && old.Tightener != nil && s.Capabilities.UpdateMatrices && s.Capabilities.UpdateVectors &&
 		as.SamePattern(old.Assembled) {

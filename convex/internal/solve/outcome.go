@@ -23,9 +23,10 @@ type Outcome struct {
 
 	Assembled    *compile.Assembled
 	X, S, Z      []float64
-	Stationarity []float64 // Px + q + A'z in the columns of as
-	squares      [][]float64
-	weights      []float64
+	Stationarity []float64     // Px + q + A'z in the columns of as
+	Values       affine.Values // of the parameters
+	solution     backends.Solution
+	room         []float64 // of Stationarity
 
 	// What completes the point where columns are left out, nil otherwise: the multiplier of row r of a group, and
 	// the residual of stationarity in a sparse variable.
@@ -43,30 +44,42 @@ func Stopped(p *compile.Program) *Outcome {
 	}
 }
 
-// Result reads what a result needs from the solution of the current instance.
+// Result reads what a result needs from the solution of the current instance, which it owns then.
 func (s *Session) Result(sol *backends.Solution) *Outcome {
-	as := s.Current.Assembled
-	r := &Outcome{
+	in, r := s.Current, s.Room
+	if r == nil {
+		r = &Outcome{}
+	}
+	s.Room, s.room = nil, nil
+	if sol != &r.solution {
+		r.solution = *sol
+	}
+	as, values, stationarity := in.Assembled, r.Values, r.room
+	*r = Outcome{
+		solution: r.solution, room: stationarity,
 		Status: sol.Status, Objective: sol.Objective, DualObjective: sol.DualObjective,
 		Residuals: sol.Residuals, Distance: sol.Distance, Radius: sol.Radius, Message: sol.Message,
-		Assembled: as, X: sol.X, S: sol.S, Z: sol.Z,
+		Assembled: as, X: sol.X, S: sol.S, Z: sol.Z, Values: s.State.Values.Copy(values),
 	}
 	for _, v := range s.Program.Vars[:s.Program.Users] {
 		r.Active += as.Width(v)
 	}
 	if HasPoint(sol) {
-		r.KeepSquares(as.Program)
-		r.separate(as.Program, s.Current.B.Val)
-		r.Measure(s.Current.Numbers, s.Current.eps)
+		v := in.valuesOf(sol)
+		if r.separate(as.Program, in.B.Val) {
+			*v = in.Values(r.X, r.Z)
+		}
+		r.room = append(r.room[:0], v.Stationarity...)
+		r.Stationarity = r.room
+		r.measure(v, in.eps)
 	}
 	return r
 }
 
-// Measure makes the objectives and the gap those of the model, constants included. What is optimal for the backend,
+// measure makes the objectives and the gap those of the model, constants included. What is optimal for the backend,
 // which knows no constants, and misses eps by this gap is inaccurate.
-func (r *Outcome) Measure(in *compile.Numbers, eps float64) {
-	v := in.Values(r.X, r.Z)
-	r.Objective, r.DualObjective, r.Stationarity = v.Objective, v.DualObjective, v.Stationarity
+func (r *Outcome) measure(v *compile.Values, eps float64) {
+	r.Objective, r.DualObjective = v.Objective, v.DualObjective
 	r.Residuals.Gap = backends.RelativeGap(v.Objective, v.DualObjective)
 	if r.Status != backends.Optimal {
 		return
@@ -90,19 +103,6 @@ func (r *Outcome) say(format string, args ...any) {
 		text = r.Message + "; " + text
 	}
 	r.Message = text
-}
-
-// KeepSquares keeps the arguments and weights of squares that depend on
-// parameters, for Sensitivity after the parameters have moved on.
-func (r *Outcome) KeepSquares(p *compile.Program) {
-	r.squares, r.weights = make([][]float64, len(p.Squares)), make([]float64, len(p.Squares))
-	for i, q := range p.Squares {
-		r.weights[i] = q.Weight()
-		if q.W == nil && q.Arg.Fixed() {
-			continue
-		}
-		r.squares[i] = q.Arg.Eval(r.Value)
-	}
 }
 
 // Value returns the value of a variable, or nil where there is no point.
@@ -152,15 +152,19 @@ func (r *Outcome) Sensitivity(p *affine.Parameter) []float64 {
 			return r.Assembled.GroupRows(i, r.Z, make([]float64, g.Expr.N))
 		})
 	}
-	for i, q := range prog.Squares {
+	for _, q := range prog.Squares {
+		if q.W != p && !slices.ContainsFunc(q.Arg.Pars, func(t affine.Term) bool { return t.P == p }) {
+			continue
+		}
+		square := q.Arg.Eval(r.Values, r.Value)
 		if q.W == p {
-			for _, v := range r.squares[i] {
+			for _, v := range square {
 				out[0] += q.Scale * v * v
 			}
 		}
 		for k := range q.Arg.Pars {
 			if t := &q.Arg.Pars[k]; t.P == p {
-				t.Adjoint(out, 2*r.weights[i], r.squares[i])
+				t.Adjoint(out, 2*q.Weight(r.Values), square, r.Values)
 			}
 		}
 	}
@@ -172,7 +176,7 @@ func (r *Outcome) AddSensitivity(out []float64, expr affine.Expr, alpha float64,
 	z func() []float64) {
 	for k := range expr.Pars {
 		if t := &expr.Pars[k]; t.P == p {
-			t.Adjoint(out, alpha, z())
+			t.Adjoint(out, alpha, z(), r.Values)
 		}
 	}
 	for _, t := range expr.Vars {
@@ -203,9 +207,8 @@ func (r *Outcome) Conic() backends.Point {
 	return own.Program.NewLayout(nil).Carry(own, backends.Point{X: r.X, S: r.S, Z: r.Z}, r.Multiplier)
 }
 
-// separate cleans the multipliers of opposite rows up.
-func (r *Outcome) separate(p *compile.Program, b []float64) {
-	own := false
+// separate cleans the multipliers of opposite rows up, and says whether it has changed any.
+func (r *Outcome) separate(p *compile.Program, b []float64) (changed bool) {
 	for _, pair := range p.Boxes {
 		for k := range pair[0].Expr.N {
 			i, j := r.Assembled.Row(pair[0].Index, k), r.Assembled.Row(pair[1].Index, k)
@@ -216,11 +219,10 @@ func (r *Outcome) separate(p *compile.Program, b []float64) {
 			if !(both > 0) || !(b[i]+b[j] >= 0) {
 				continue
 			}
-			if !own {
-				r.Z, own = slices.Clone(r.Z), true
-			}
 			r.Z[i] -= both
 			r.Z[j] -= both
+			changed = true
 		}
 	}
+	return changed
 }

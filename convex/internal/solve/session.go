@@ -8,19 +8,23 @@ import (
 	"time"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/convex/internal/affine"
 	"github.com/conetune/conetune/convex/internal/compile"
 )
 
-// Session solves a program, or parts of it, by a backend at the parameters' current values. It keeps what is set up
+// Session solves a program, or parts of it, by a backend at the parameters' values that it has. It keeps what is set up
 // from one solve to the next. It is for one goroutine at a time.
 type Session struct {
 	Program      *compile.Program // the full one
+	State        *compile.State
 	backend      backends.ConicBackend
 	Options      backends.Options
 	Capabilities backends.Capabilities
 	Eps          float64
 	Current      *Instance
 	Stats        Stats
+	Room         *Outcome // whose memory the next one takes, or nil
+	room         *backends.Solution
 	centred      bool // the backend gets programs in x - y, see centred.go
 }
 
@@ -31,9 +35,10 @@ type Stats struct {
 }
 
 // New sets nothing up yet.
-func New(p *compile.Program, backend backends.ConicBackend, o backends.Options) *Session {
+func New(p *compile.Program, at affine.Values, backend backends.ConicBackend, o backends.Options) *Session {
 	return &Session{
-		Program: p, backend: backend, Options: o, Capabilities: backend.Capabilities(), Eps: o.WithDefaults().Eps,
+		Program: p, State: compile.NewState(p.Params, at), backend: backend, Options: o,
+		Capabilities: backend.Capabilities(), Eps: o.WithDefaults().Eps,
 	}
 }
 
@@ -66,15 +71,18 @@ func (s *Session) Run(ctx context.Context, p *compile.Program, active [][]int, e
 		return &backends.Solution{Status: backends.Cancelled}, nil
 	}
 	old := s.Current
+	if s.Room != nil {
+		s.room = &s.Room.solution
+	}
 	changed, err := s.Prepare(p, active, eps)
 	if err != nil {
 		return nil, err
 	}
 	in := s.Current
 	// Where nothing changed the solver goes on from its own last iterate.
-	warm := old != nil && old.Last != nil && (changed || old.Last.Status != backends.Optimal) && s.Capabilities.WarmStart
+	warm := old != nil && old.pointed && (changed || old.status != backends.Optimal) && s.Capabilities.WarmStart
 	if warm {
-		pt := from(in.Assembled.Layout, old.Assembled.Layout, backends.Point{X: old.Last.X, S: old.Last.S, Z: old.Last.Z})
+		pt := from(in.Assembled.Layout, old.Assembled.Layout, old.last)
 		pt.X = shifted(pt.X, -1, in.origin)
 		if err := in.Solver.WarmStart(pt); err != nil {
 			return nil, fmt.Errorf("convex: %w", err)
@@ -95,9 +103,8 @@ func (s *Session) Run(ctx context.Context, p *compile.Program, active [][]int, e
 	if sol, err = s.tightened(ctx, in, sol); err != nil {
 		return nil, err
 	}
-	in.Last = nil
-	if HasPoint(sol) {
-		in.Last = sol
+	if in.pointed = HasPoint(sol); in.pointed {
+		in.last, in.status = in.last.Copy(backends.Point{X: sol.X, S: sol.S, Z: sol.Z}), sol.Status
 	}
 	return sol, nil
 }
@@ -162,7 +169,14 @@ func (s *Session) again(ctx context.Context, in *Instance, sol *backends.Solutio
 // Attempt runs the backend once.
 func (s *Session) Attempt(ctx context.Context, in *Instance) (*backends.Solution, error) {
 	begin := time.Now()
-	sol, err := in.Solver.Solve(ctx)
+	in.of = nil
+	sol, err := s.room, error(nil)
+	if f, ok := in.Solver.(backends.Filler); ok && sol != nil {
+		s.room = nil
+		err = f.SolveInto(ctx, sol)
+	} else {
+		sol, err = in.Solver.Solve(ctx)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("convex: %w", err)
 	}
@@ -182,7 +196,7 @@ func HasPoint(sol *backends.Solution) bool {
 
 // Proves checks a completed certificate of infeasibility on the full program.
 func (s *Session) Proves(r *Outcome) (bool, error) {
-	problem, err := s.Program.Problem()
+	problem, err := s.Program.Problem(s.State.Values)
 	if err != nil {
 		return false, err
 	}

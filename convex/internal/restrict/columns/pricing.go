@@ -40,7 +40,7 @@ func (c *completion) threshold(k, j int) float64 {
 
 // complete computes the completion of a point.
 func (w *Sets) complete(as *compile.Assembled, x, z []float64) *completion {
-	p := w.p
+	p, at := w.p, w.s.State.Values
 	c := &completion{p: p, g: make([][]float64, len(p.Sparse)), h: make([][][]float64, len(p.Sparse)),
 		excess: make([][]float64, len(p.Sparse))}
 	for k, sv := range p.Sparse {
@@ -60,9 +60,9 @@ func (w *Sets) complete(as *compile.Assembled, x, z []float64) *completion {
 			}
 			return nil
 		}
-		p.Objective.Adjoint(1, []float64{1}, target)
+		p.Objective.Adjoint(1, []float64{1}, at, target)
 		for i := range p.Squares {
-			squareGradient(as, i, x, target)
+			squareGradient(as, i, x, at, target)
 		}
 		if _, inv := as.Set(sv.V); inv != nil {
 			for j, pos := range inv {
@@ -73,7 +73,7 @@ func (w *Sets) complete(as *compile.Assembled, x, z []float64) *completion {
 		}
 		for i, group := range p.Groups {
 			if !group.Own && touches(&group.Expr, target) {
-				group.Expr.Adjoint(-1, as.GroupRows(i, z, w.scratch), target)
+				group.Expr.Adjoint(-1, as.GroupRows(i, z, w.scratch), at, target)
 			}
 		}
 		c.g[k], c.h[k], c.excess[k] = g, h, make([]float64, sv.V.N)
@@ -108,18 +108,19 @@ func (c *completion) measure(as *compile.Assembled) {
 }
 
 // squareGradient adds the gradient of square i at the point x to what target returns for a variable, nil for none.
-func squareGradient(as *compile.Assembled, i int, x []float64, target func(*affine.Variable) []float64) {
+func squareGradient(as *compile.Assembled, i int, x []float64, at affine.Values,
+	target func(*affine.Variable) []float64) {
 	q := &as.Program.Squares[i]
 	if !touches(&q.Arg, target) {
 		return
 	}
-	value := q.Arg.Constant()
-	q.Arg.Forward(value, func(v *affine.Variable) []float64 {
+	value := q.Arg.Constant(at)
+	q.Arg.Forward(value, at, func(v *affine.Variable) []float64 {
 		full := make([]float64, v.N)
 		as.Expand(full, v, x)
 		return full
 	})
-	q.Arg.Adjoint(2*q.Weight(), value, target)
+	q.Arg.Adjoint(2*q.Weight(at), value, at, target)
 }
 
 // complete has an outcome's point completed.

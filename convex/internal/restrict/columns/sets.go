@@ -223,11 +223,12 @@ func largest(score []float64, list []int, most int) []int {
 
 // guess makes the first sets, from the gradients at zero of what depends on the variables.
 func (w *Sets) guess() {
+	at := w.s.State.Values
 	for _, sv := range w.p.Sparse {
 		score, part, rows := make([]float64, sv.V.N), make([]float64, sv.V.N), 0
 		add := func(t *affine.Term, constant []float64) {
 			clear(part)
-			t.Adjoint(part, 1, constant)
+			t.Adjoint(part, 1, constant, at)
 			if top := floats.Norm(part, math.Inf(1)); top > 0 {
 				for j, v := range part {
 					score[j] += math.Abs(v) / top
@@ -238,14 +239,14 @@ func (w *Sets) guess() {
 			for i := range g.Expr.Vars {
 				if t := &g.Expr.Vars[i]; !g.Own && t.V == sv.V && t.Mat != nil {
 					rows += t.Height()
-					add(t, g.Expr.Constant())
+					add(t, g.Expr.Constant(at))
 				}
 			}
 		}
 		for _, e := range w.objective() {
 			for t := range e.Vars {
 				if e.Vars[t].V == sv.V {
-					add(&e.Vars[t], e.Constant())
+					add(&e.Vars[t], e.Constant(at))
 				}
 			}
 		}

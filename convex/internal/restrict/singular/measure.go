@@ -15,6 +15,7 @@ import (
 // known about it. It is measured without ever building the matrix A.
 type fullPoint struct {
 	l       *compile.Layout
+	at      affine.Values
 	x, s, z []float64
 	q, px   []float64 // zero for a certificate of infeasibility
 	dual    []float64 // Px + q + A'z
@@ -65,7 +66,7 @@ func (f *fullPoint) norm(p *compile.Program, g *compile.Group) (norm float64, ow
 func (f *fullPoint) stationarity(p *compile.Program, objective bool) {
 	f.q, f.px = make([]float64, f.l.N), make([]float64, f.l.N)
 	if objective {
-		p.Objective.Adjoint(1, []float64{1}, f.in(f.q))
+		p.Objective.Adjoint(1, []float64{1}, f.at, f.in(f.q))
 		for i := range p.Squares {
 			f.square(&p.Squares[i])
 		}
@@ -73,16 +74,16 @@ func (f *fullPoint) stationarity(p *compile.Program, objective bool) {
 	f.dual = slices.Clone(f.q)
 	floats.Add(f.dual, f.px)
 	for _, g := range p.Groups {
-		g.Expr.Adjoint(-1, f.rows(f.z, g), f.in(f.dual)) // s = b - Ax = expr
+		g.Expr.Adjoint(-1, f.rows(f.z, g), f.at, f.in(f.dual)) // s = b - Ax = expr
 	}
 }
 
 // square adds a square to q and Px.
 func (f *fullPoint) square(sq *compile.Square) {
-	w, v := 2*sq.Weight(), make([]float64, sq.Arg.N)
-	sq.Arg.Adjoint(w, sq.Arg.Constant(), f.in(f.q))
-	sq.Arg.Forward(v, f.in(f.x))
-	sq.Arg.Adjoint(w, v, f.in(f.px))
+	w, v := 2*sq.Weight(f.at), make([]float64, sq.Arg.N)
+	sq.Arg.Adjoint(w, sq.Arg.Constant(f.at), f.at, f.in(f.q))
+	sq.Arg.Forward(v, f.at, f.in(f.x))
+	sq.Arg.Adjoint(w, v, f.at, f.in(f.px))
 }
 
 // measure computes the residuals. Those of nuclear norms whose matrices are restricted are known: their matrices A and
@@ -91,10 +92,10 @@ func (f *fullPoint) measure(p *compile.Program) {
 	var t backends.Tally
 	for _, g := range p.Groups {
 		ax := make([]float64, g.Expr.N)
-		g.Expr.Forward(ax, f.in(f.x))
+		g.Expr.Forward(ax, f.at, f.in(f.x))
 		floats.Scale(-1, ax)
 		s, z := f.rows(f.s, g), f.rows(f.z, g)
-		t.Rows(g.Expr.Constant(), ax, s, z)
+		t.Rows(g.Expr.Constant(f.at), ax, s, z)
 		if use, k := p.Restricted(g); use != nil {
 			t.Outside(f.parts[k].violated, -z[0])
 		} else {
@@ -106,7 +107,7 @@ func (f *fullPoint) measure(p *compile.Program) {
 	floats.Sub(atz, f.px)
 	t.Columns(f.q, f.px, atz, f.x)
 	f.residuals, f.objective, f.dobj = t.Residuals()
-	offset, _ := p.Offset()
+	offset, _ := p.Offset(f.at)
 	f.residuals.Gap = backends.RelativeGap(f.objective+offset, f.dobj+offset)
 	f.scale = t.DualScale()
 }

@@ -121,8 +121,8 @@ func (m *model) slope(out, x, z, weights []float64) {
 	for k := range m.parts {
 		a := &m.parts[k]
 		rows := make([]float64, a.N)
-		a.Forward(rows, func(*affine.Variable) []float64 { return step })
-		a.Adjoint(2*weights[m.curve[k]], rows, func(*affine.Variable) []float64 { return out })
+		a.Forward(rows, nil, func(*affine.Variable) []float64 { return step })
+		a.Adjoint(2*weights[m.curve[k]], rows, nil, func(*affine.Variable) []float64 { return out })
 	}
 }
 

@@ -122,7 +122,7 @@ func (w *Sets) guess() {
 	for _, s := range w.pairs {
 		part := make([]float64, s.mv.V.N)
 		add := func(a *affine.Expr, z []float64) {
-			a.Adjoint(1, z, func(v *affine.Variable) []float64 {
+			a.Adjoint(1, z, w.s.State.Values, func(v *affine.Variable) []float64 {
 				if v == s.mv.V {
 					return part
 				}
@@ -135,7 +135,7 @@ func (w *Sets) guess() {
 		}
 		for i := range w.p.Curves {
 			a := &w.p.Curves[i].Arg
-			add(a, a.Constant())
+			add(a, a.Constant(w.s.State.Values))
 		}
 		add(&w.p.Objective, []float64{1})
 	}

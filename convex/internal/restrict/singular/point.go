@@ -56,8 +56,8 @@ func (w *Sets) complete(sol *backends.Solution) *fullPoint {
 
 // expand fills a point in, from a solution or, without objective, from a certificate of infeasibility.
 func (w *Sets) expand(sol *backends.Solution, objective bool) *fullPoint {
-	f := &fullPoint{l: w.full, x: make([]float64, w.full.N), s: make([]float64, w.full.M), z: make([]float64, w.full.M),
-		parts: make([]matrixPart, len(w.pairs))}
+	f := &fullPoint{l: w.full, at: w.s.State.Values, x: make([]float64, w.full.N), s: make([]float64, w.full.M),
+		z: make([]float64, w.full.M), parts: make([]matrixPart, len(w.pairs))}
 	w.carry(f, sol)
 	for k := range w.pairs {
 		w.slack(f, k)
@@ -106,8 +106,8 @@ func (w *Sets) slack(f *fullPoint, k int) {
 		z[0] = max(0, z[0])
 		part.g += math.Abs(use.Scale) * z[0]
 		head := use.G.Expr.At(0)
-		h := head.Constant()
-		head.Forward(h, f.in(f.x))
+		h := head.Constant(f.at)
+		head.Forward(h, f.at, f.in(f.x))
 		slack := f.rows(f.s, use.G)
 		slack[0] = h[0]
 		floats.AddScaled(slack[1:], use.Scale, f.of(f.x, s.mv.V))
@@ -139,11 +139,11 @@ func (w *Sets) balance(f *fullPoint, k int) {
 
 // result makes a result of a point, which may be nil.
 func (w *Sets) result(f *fullPoint, sol *backends.Solution) *solve.Outcome {
-	offset, _ := w.p.Offset()
+	offset, _ := w.p.Offset(w.s.State.Values)
 	r := &solve.Outcome{
 		Objective: sol.Objective + offset, DualObjective: sol.DualObjective + offset,
 		Residuals: sol.Residuals, Radius: sol.Radius, Message: sol.Message,
-		Assembled: &compile.Assembled{Layout: w.full},
+		Assembled: &compile.Assembled{Layout: w.full}, Values: w.s.State.Values.Copy(nil),
 	}
 	for _, s := range w.pairs {
 		r.Active += s.size()
@@ -151,7 +151,6 @@ func (w *Sets) result(f *fullPoint, sol *backends.Solution) *solve.Outcome {
 	if f != nil {
 		r.Objective, r.DualObjective, r.Residuals = f.objective+offset, f.dobj+offset, f.residuals
 		r.X, r.S, r.Z, r.Stationarity, r.Distance = f.x, f.s, f.z, f.dual, math.NaN()
-		r.KeepSquares(w.p)
 	}
 	return r
 }

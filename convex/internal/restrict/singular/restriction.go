@@ -30,14 +30,16 @@ func (s *pairs) term(t *affine.Term, c *affine.Variable) affine.Term {
 // pairing is a program in the making in which the variable of every matrix is the c of its pairs.
 type pairing struct {
 	p, d  *compile.Program
+	at    affine.Values
 	space map[*affine.Variable]*pairs
 	small map[*affine.Variable]*affine.Variable // c
 }
 
 // restrictTo returns the program in which the variable of every matrix is the c of its
 // pairs. Constants of the objective are not kept.
-func restrictTo(p *compile.Program, all []*pairs) *compile.Program {
-	f := &pairing{p: p, space: make(map[*affine.Variable]*pairs), small: make(map[*affine.Variable]*affine.Variable)}
+func restrictTo(p *compile.Program, at affine.Values, all []*pairs) *compile.Program {
+	f := &pairing{p: p, at: at, space: make(map[*affine.Variable]*pairs),
+		small: make(map[*affine.Variable]*affine.Variable)}
 	for _, s := range all {
 		v := s.mv.V
 		f.small[v] = &affine.Variable{ID: v.ID, Name: v.Name, N: s.size()}
@@ -102,7 +104,7 @@ func (f *pairing) square(arg affine.Expr) affine.Expr {
 		c := f.small[t.V]
 		out := c.Expr().Times(t.Scale)
 		if c.N > 0 {
-			out.C = f.space[t.V].along(arg.Constant())
+			out.C = f.space[t.V].along(arg.Constant(f.at))
 		}
 		return out
 	}

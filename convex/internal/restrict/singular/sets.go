@@ -189,7 +189,7 @@ func (w *Sets) Extend(at *restrict.Round) {
 		if c.Cone != nil {
 			z = f.rows(f.z, c.Cone)
 		}
-		weights[i] = c.Weight(z)
+		weights[i] = c.Weight(w.s.State.Values, z)
 	}
 	for k, s := range w.pairs {
 		part := &f.parts[k]
@@ -212,7 +212,7 @@ func (w *Sets) Solve(ctx context.Context, eps float64) (*backends.Solution, erro
 	s := w.s
 	if w.small == nil {
 		begin := time.Now()
-		w.small = restrictTo(w.p, w.pairs)
+		w.small = restrictTo(w.p, s.State.Values, w.pairs)
 		s.Stats.SetupTime += time.Since(begin)
 	}
 	changed, err := s.Prepare(w.small, nil, eps)

@@ -251,8 +251,8 @@ func (e *embedding) correct(sigma float64, second bool) error {
 	return nil
 }
 
-// A step goes stepFraction of the way to the boundary, or 1 - boundaryShare sigma, up to 1 - nearBoundary, where that is
-// farther: where the path is straight the last iterations gain more than a factor of 100 each.
+// A step goes stepFraction of the way to the boundary, or 1 - boundaryShare sigma, up to 1 - nearBoundary, where that
+// is farther: where the path is straight the last iterations gain more than a factor of 100 each.
 const (
 	stepFraction  = 0.99
 	boundaryShare = 10

@@ -36,7 +36,7 @@ func (f *Factor) layout(g *groups, perm, parent []int32, loose []bool, first []i
 			height[s] += weight[j]
 		}
 	}
-	first, rows, height = amalgamate(first, rows, height, parent, weight, loose)
+	first, rows, height = amalgamate(first, rows, height, parent, weight, loose, f.within.Stop)
 	begin, sorted := sameRows(rows, func(s int32) bool {
 		j := first[s]
 		return height[s] > smallRows && first[s+1]-j == 1 && (weight[j] == 1 || loose[j])
@@ -109,14 +109,15 @@ const (
 	zeroShare = 10
 )
 
-// amalgamate joins supernodes, but for small columns, with parents that are the next ones: the rows below are then those
-// of the parent. Columns have weights, and rows below a supernode its height.
-func amalgamate(first []int32, rows [][]int32, height, parent, weight []int32, loose []bool) ([]int32, [][]int32,
-	[]int32) {
+// amalgamate joins supernodes, but for small columns, with parents that are the next ones: the rows below are then
+// those of the parent. Columns have weights, and rows below a supernode its height.
+func amalgamate(first []int32, rows [][]int32, height, parent, weight []int32, loose []bool, stop *stop.Stop) ([]int32,
+	[][]int32, []int32) {
 	to := len(rows) // what is joined is from here on
 	end, wide, below, zeros := first[to], 0, 0, 0
 	for s := len(rows) - 1; s >= 0; s-- {
 		from, next, width, h := first[s], first[s+1], 0, int(height[s])
+		stop.Reached(entryWork * int(next-from)) // that is soon over
 		for _, w := range weight[from:next] {
 			width += int(w)
 		}

@@ -244,14 +244,20 @@ func (e *embedding) correct(sigma float64, second bool) error {
 	if err := e.direction(1-sigma, kt, e.target); err != nil {
 		return err
 	}
-	e.length = e.central(min(1, stepFraction*e.longest()))
+	e.length = e.central(min(1, max(stepFraction, 1-max(boundaryShare*sigma, nearBoundary))*e.longest()))
 	if e.length == 0 {
 		return errOffPath
 	}
 	return nil
 }
 
-const stepFraction = 0.99
+// A step goes stepFraction of the way to the boundary, or 1 - boundaryShare sigma, up to 1 - nearBoundary, where that
+// is farther: where the path is straight the last iterations gain more than a factor of 100 each.
+const (
+	stepFraction  = 0.99
+	boundaryShare = 10
+	nearBoundary  = 1e-6
+)
 
 // direction solves the Newton system whose right-hand sides are weight times
 // the residuals, the complementarity term in d for the cones, and dkt for

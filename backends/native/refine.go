@@ -231,7 +231,7 @@ func (r *runner) settle(sol *backends.Solution) {
 	e.dtau, e.dkap = 0, 0
 	for range settleSteps {
 		clear(e.d)
-		if e.newton(1, 1, refined) != nil {
+		if e.newton(1, 1, accuracy{left: residualLeft, rows: refineStart}) != nil {
 			break
 		}
 		e.slacks(1)

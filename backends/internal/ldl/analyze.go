@@ -104,7 +104,7 @@ func (f *Factor) shape(g *groups, k pattern, o *Options) error {
 	if o.Stop.Reached(0) {
 		return ErrStopped
 	}
-	if err := f.layout(g, perm, loose, first, rows); err != nil {
+	if err := f.layout(g, perm, parent, loose, first, rows); err != nil {
 		return err
 	}
 	f.joinSmall()

@@ -11,8 +11,8 @@ import (
 // Columns that are not adjacent and have equal rows become twins and are numbered
 // one after the other, at the place of the last of them, which is still before
 // all their ancestors. So are the members of a group. A supernode of small columns
-// is taken apart. loose, first and rows are those of groups.loose and structures.
-func (f *Factor) layout(g *groups, perm []int32, loose []bool, first []int32, rows [][]int32) error {
+// is taken apart. parent is the elimination tree; loose, first and rows are those of groups.loose and structures.
+func (f *Factor) layout(g *groups, perm, parent []int32, loose []bool, first []int32, rows [][]int32) error {
 	weight := make([]int32, len(perm))
 	for j, c := range perm {
 		weight[j] = g.ptr[c+1] - g.ptr[c]
@@ -36,6 +36,7 @@ func (f *Factor) layout(g *groups, perm []int32, loose []bool, first []int32, ro
 			height[s] += weight[j]
 		}
 	}
+	first, rows, height = amalgamate(first, rows, height, parent, weight, loose, f.within.Stop)
 	begin, sorted := sameRows(rows, func(s int32) bool {
 		j := first[s]
 		return height[s] > smallRows && first[s+1]-j == 1 && (weight[j] == 1 || loose[j])
@@ -98,6 +99,40 @@ func (f *Factor) layout(g *groups, perm []int32, loose []bool, first []int32, ro
 		f.panels[s].rows = neighbours[s : s+1]
 	}
 	return nil
+}
+
+// A supernode joins its parent where the zeros that all of it then stores are no more than fewZeros and a share of it:
+// scattering updates costs more than these. Of fewZeros 100 to 1000 and shares of 1/30 to 1/5 these are the best on
+// linear and quadratic programs, which take three quarters of the time that they take without, large ones half.
+const (
+	fewZeros  = 300
+	zeroShare = 10
+)
+
+// amalgamate joins supernodes, but for small columns, with parents that are the next ones: the rows below are then
+// those of the parent. Columns have weights, and rows below a supernode its height.
+func amalgamate(first []int32, rows [][]int32, height, parent, weight []int32, loose []bool, stop *stop.Stop) ([]int32,
+	[][]int32, []int32) {
+	to := len(rows) // what is joined is from here on
+	end, wide, below, zeros := first[to], 0, 0, 0
+	for s := len(rows) - 1; s >= 0; s-- {
+		from, next, width, h := first[s], first[s+1], 0, int(height[s])
+		stop.Reached(entryWork * int(next-from)) // that is soon over
+		for _, w := range weight[from:next] {
+			width += int(w)
+		}
+		all, more := width+wide, zeros+width*(wide+below-h)
+		if next < end && parent[next-1] == next && !loose[next-1] && width-1+h > smallRows &&
+			more <= fewZeros+(all*(all+1)/2+all*below)/zeroShare {
+			wide, zeros = all, more
+		} else {
+			to--
+			rows[to], height[to] = rows[s], height[s]
+			end, wide, below, zeros = next, width, h, 0
+		}
+		first[to] = from
+	}
+	return first[to:], rows[to:], height[to:]
 }
 
 // sameRows puts the supernodes with equal rows together, of those that may be.

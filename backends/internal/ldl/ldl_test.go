@@ -281,3 +281,33 @@ func TestMemory(t *testing.T) {
 		require.Equal(t, last+1, calls)
 	}
 }
+
+// TestAmalgamation: the columns of a band have structures of their own, which one panel stores with few zeros.
+func TestAmalgamation(t *testing.T) {
+	const n, band = 400, 20
+	ptr, ind, val, sign := []int32{0}, []int32(nil), []float64(nil), make([]int8, n)
+	for j := range int32(n) {
+		for i := max(0, j-band); i <= j; i++ {
+			ind, val = append(ind, i), append(val, 1/float64(1+j-i))
+		}
+		val[len(val)-1] = 2 * band
+		ptr, sign[j] = append(ptr, int32(len(ind))), 1
+	}
+	f, err := Analyze(n, ptr, ind, sign)
+	require.NoError(t, err)
+	require.Less(t, len(f.panels), n/10)
+	require.Less(t, f.Nonzeros(), 3*n*(band+1))
+	require.Zero(t, f.Factorize(val, nil, 0, 1))
+	b := make([]float64, n)
+	for j := range n {
+		for k := ptr[j]; k < ptr[j+1]; k++ {
+			b[ind[k]] += val[k]
+			if int(ind[k]) != j {
+				b[j] += val[k]
+			}
+		}
+	}
+	for f.Solve(b); len(b) > 0; b = b[1:] {
+		require.InDelta(t, 1, b[0], 1e-12)
+	}
+}

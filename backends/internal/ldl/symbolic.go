@@ -6,7 +6,8 @@
 // kernels. There are three kinds of panel:
 //
 //   - a clique: consecutive columns with the same structure below the diagonal
-//     block, which is dense (the usual supernode);
+//     block, which is dense (the usual supernode), but for few zeros that are
+//     stored to make it wide (relaxed supernodes, Ashcraft and Grimes 1989);
 //   - twins: columns that are not adjacent to each other and have the same
 //     structure, so that the diagonal block is diagonal. A dense block of data
 //     next to a diagonal one, as in least squares, makes such panels;

@@ -27,8 +27,9 @@ import (
 // cross-validation have, its multiplier is the sum of theirs, and so each penalises with w / B: min l(x)/B + w/B P(x)
 // in each block is min l(x) + w P(x). It is for one goroutine at a time.
 type Penalized struct {
-	form   form        // whose blocks are not compiled before they are needed where there are fits
-	fit    *warm.Chain // of [Program.Fit], nil without
+	form   form         // whose blocks are not compiled before they are needed where there are fits
+	fit    *warm.Chain  // of [Program.Fit], nil without
+	kept   *Constrained // solves what does not keep [Program.Joint], nil without that
 	closed bool
 }
 
@@ -56,6 +57,12 @@ func NewPenalized(p Program, s Settings) (*Penalized, error) {
 		p.Fit = nil // has no penalty form with weights of the radii alone
 	}
 	q := &Penalized{form: newForm(&p, &s)}
+	if p.Joint != nil {
+		var err error
+		if q.kept, err = NewConstrained(p, s); err != nil {
+			return nil, err
+		}
+	}
 	if p.Fit != nil {
 		q.fit = warm.NewChain(p.Fit)
 	}
@@ -175,6 +182,11 @@ func separate(constraint convex.Expr, rows []int) (parts []separated) {
 func (q *Penalized) Forget() error {
 	if q.fit != nil {
 		q.fit.Forget()
+	}
+	if q.kept != nil {
+		if err := q.kept.Close(); err != nil {
+			return err
+		}
 	}
 	return q.form.close()
 }
@@ -322,19 +334,14 @@ func (q *Penalized) keep(ctx context.Context, s *Solution) error {
 	if p.keeps(h) {
 		return nil
 	}
-	settings := Settings{Backend: q.form.options.Backend, Solver: q.form.options.Options, Workers: q.form.workers,
-		NoWorkingSets: !q.form.options.WorkingSets}
 	lo, hi := p.bounds()
-	if err := p.nearest(ctx, &settings, h, lo, hi); err != nil {
+	if err := p.nearest(ctx, &q.kept.settings, h, h, lo, hi); err != nil {
 		return err
 	}
-	kept := *p
-	kept.H0 = h
-	low, err := LowerLevel(ctx, kept, settings)
+	low, err := q.kept.Solve(ctx, h)
 	if err != nil {
 		return err
 	}
-	q.form.work.Add(low.Stats)
 	s.Status, s.Residual, s.X, s.Lambda, s.Kept = low.Status, low.Residual, low.X, low.Lambda, h
 	if low.X == nil {
 		s.refuse()
@@ -429,12 +436,18 @@ func (q *Penalized) score(s *Solution) error {
 }
 
 // Stats adds up what the conic solvers did.
-func (q *Penalized) Stats() convex.Stats { return q.form.stats() }
+func (q *Penalized) Stats() convex.Stats {
+	s := q.form.stats()
+	if q.kept != nil {
+		s.Add(q.kept.Stats())
+	}
+	return s
+}
 
 // Close frees the solvers. Further calls do nothing.
 func (q *Penalized) Close() error {
 	q.closed = true
-	return q.form.close()
+	return q.Forget()
 }
 
 // leastShare of the weight that makes the solution zero is a weight that no conic program tells from a smaller one.

@@ -467,6 +467,25 @@ func TestJointByEveryMethod(t *testing.T) {
 	require.ErrorContains(t, err, "know nothing of Bilevel.Joint")
 }
 
+// A search says which choices have nothing tried beyond them. The penalty form with the weight w has x = 4 - w, and the
+// validation error is least at 3.
+func TestSearchesSayEnds(t *testing.T) {
+	p := dca.Program{Name: "one", Radii: 1, H0: []float64{1}, Build: func(m *convex.Model, h convex.Expr) dca.Level {
+		x := m.Vector("x", 1)
+		half := func(from float64) convex.Expr { return convex.Scale(0.5, convex.SumSquares(convex.Sub(x, from))) }
+		return dca.Level{X: []*convex.Variable{x}, Train: half(4), Validation: half(3),
+			Constraints: []convex.Expr{convex.Sub(convex.Abs(x), h)}}
+	}}
+	for _, method := range []string{tune.MethodGrid, tune.MethodRandom, tune.MethodTPE, tune.MethodCMAES} {
+		for want, r := range map[string]tune.Range{"": {Low: 0.01, High: 100}, "at the least values tried: h1": {Low: 2, High: 100},
+			"at the largest values tried: h1": {Low: 0.01, High: 0.5}} {
+			got := must.Of(tune.Run(t.Context(), tune.Custom{Bilevel: p}, tune.Config{Method: method, Evaluations: 40,
+				Ranges: []tune.Range{r}}))(t)
+			require.Equal(t, want, got.Message, method)
+		}
+	}
+}
+
 // The start needs no H0, and is the same for radii in other units.
 func TestCustomWithoutStart(t *testing.T) {
 	ctx := context.Background()

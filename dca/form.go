@@ -32,7 +32,7 @@ type block struct {
 	h *convex.Parameter
 	// In penalty form: for each constraint of the level, the radius of each row, or -1, and the weights.
 	rows     [][]int
-	weights  []rowWeights
+	weights  []rowWeight
 	compiled *convex.Program
 	solver   *convex.Solver // nil before it is needed
 }

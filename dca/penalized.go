@@ -33,11 +33,11 @@ type Penalized struct {
 	closed bool
 }
 
-// rowWeights are the weights of rows of a constraint, those of their radii times shares.
-type rowWeights struct {
+// rowWeight is the weight of a row, that of its radius times a share.
+type rowWeight struct {
 	*convex.Parameter
-	radii []int
-	share []float64
+	radius int
+	share  float64
 }
 
 // wholeBelow is the number of lower-level variables up to which a block has all of its columns whatever the
@@ -129,20 +129,13 @@ func (b *block) compile(m *convex.Model, share []float64) (err error) {
 	objective := b.level.Train
 	for c, constraint := range b.level.Constraints {
 		for _, part := range separate(constraint, b.rows[c]) {
-			if part.radii == nil {
+			if part.radius < 0 {
 				m.Le("", part.of, 0)
 				continue
 			}
-			w := rowWeights{m.Parameter("lambda", len(part.radii)), part.radii, nil}
-			for _, j := range w.radii {
-				w.share = append(w.share, share[j])
-			}
+			w := rowWeight{m.Parameter("lambda", 1), part.radius, share[part.radius]}
 			b.weights = append(b.weights, w)
-			if len(w.radii) == 1 {
-				objective = convex.Add(objective, convex.Scale(w.Parameter, part.of))
-			} else {
-				objective = convex.Add(objective, convex.Dot(w.Parameter, part.of))
-			}
+			objective = convex.Add(objective, convex.Scale(w.Parameter, part.of))
 		}
 	}
 	m.Minimize(objective)
@@ -150,30 +143,22 @@ func (b *block) compile(m *convex.Model, share []float64) (err error) {
 	return err
 }
 
-// separated are rows of a constraint that all have radii, or none.
+// separated are rows of a constraint that have no radius, -1, or one row that has.
 type separated struct {
-	of    convex.Expr
-	radii []int // nil for none
+	of     convex.Expr
+	radius int
 }
 
 // separate takes a constraint apart as far as it must be: norms of whole variables are what working sets need.
 func separate(constraint convex.Expr, rows []int) (parts []separated) {
 	switch {
-	case len(rows) == 0:
-		return nil
-	case slices.Max(rows) < 0:
-		return []separated{{constraint, nil}}
+	case len(rows) > 0 && slices.Max(rows) < 0:
+		return []separated{{constraint, -1}}
 	case len(rows) == 1:
-		return []separated{{constraint, rows}}
-	case slices.Min(rows) >= 0 && convex.Dot(convex.NewModel().Parameter("", len(rows)), constraint).Err() == nil:
-		return []separated{{constraint, rows}}
+		return []separated{{constraint, rows[0]}}
 	}
 	for i, j := range rows {
-		var radii []int
-		if j >= 0 {
-			radii = []int{j}
-		}
-		parts = append(parts, separated{convex.At(constraint, i), radii})
+		parts = append(parts, separated{convex.At(constraint, i), j})
 	}
 	return parts
 }
@@ -194,11 +179,7 @@ func (q *Penalized) Forget() error {
 // set gives the parameters of the block their values.
 func (b *block) set(weights, upper []float64) error {
 	for _, of := range b.weights {
-		w := make([]float64, len(of.radii))
-		for i, j := range of.radii {
-			w[i] = of.share[i] * weights[j]
-		}
-		if err := of.Set(w); err != nil {
+		if err := of.Set([]float64{of.share * weights[of.radius]}); err != nil {
 			return err
 		}
 	}
@@ -307,9 +288,7 @@ func (q *Penalized) Gradient(ctx context.Context, weights, upper []float64) ([]f
 			return nil, q.form.program.errorf("penalty form: %w", err)
 		}
 		for _, w := range b.weights {
-			for k, j := range w.radii {
-				out[j] += w.share[k] * g[w.Parameter][k]
-			}
+			out[w.radius] += w.share * g[w.Parameter][0]
 		}
 		if b.h != nil {
 			floats.Add(out[q.form.program.Radii:], g[b.h])

@@ -53,8 +53,8 @@ func (c *Constrained) Solve(ctx context.Context, h []float64) (*Solution, error)
 	return out, nil
 }
 
-// Gradient solves the lower level at h, and returns the gradient of F there, see [convex.Result.Gradient]; nil where the
-// solve was of no use. Where the solution is degenerate, it is that of the least norm.
+// Gradient solves the lower level at h, and returns the gradient of F there, see [convex.Result.Gradient]; nil where
+// the solve was of no use. Where the solution is degenerate, it is that of the least norm.
 func (c *Constrained) Gradient(ctx context.Context, h []float64) ([]float64, error) {
 	results, _, err := c.low.results(ctx, h)
 	if results == nil || err != nil {
@@ -85,9 +85,9 @@ func (c *Constrained) Line(ctx context.Context, n int) (points [][]float64, err 
 	return points, nil
 }
 
-// Nearest moves h into bounds and, where [Program.Joint] is above 0, to the nearest point at which it is not, in distances
-// relative to the size of each entry of some others, such as h itself. The error is for a program of that which is not
-// convex, or was not solved.
+// Nearest moves h into bounds and, where [Program.Joint] is above 0, to the nearest point at which it is not, in
+// distances relative to the size of each entry of some others, such as h itself. The error is for a program of that
+// which is not convex, or was not solved.
 func (c *Constrained) Nearest(ctx context.Context, h, of, lo, hi []float64) error {
 	p := c.low.program
 	if err := p.nearest(ctx, &c.settings, h, of, lo, hi); err != nil || p.keeps(h) {

@@ -376,8 +376,8 @@ const jointSlack = 1e-7
 // leastSize of the largest entry is the least size of one in distances.
 const leastSize = 1e-3
 
-// nearest moves h within its bounds, and where Joint is above 0 to the nearest point, relative to the size of each entry
-// of some others, where it is not.
+// nearest moves h within its bounds, and where Joint is above 0 to the nearest point, relative to the size of each
+// entry of some others, where it is not.
 func (p *Program) nearest(ctx context.Context, s *Settings, h, of, lo, hi []float64) error {
 	if clip(h, lo, hi); p.keeps(h) {
 		return nil

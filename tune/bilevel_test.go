@@ -477,8 +477,8 @@ func TestSearchesSayEnds(t *testing.T) {
 			Constraints: []convex.Expr{convex.Sub(convex.Abs(x), h)}}
 	}}
 	for _, method := range []string{tune.MethodGrid, tune.MethodRandom, tune.MethodTPE, tune.MethodCMAES} {
-		for want, r := range map[string]tune.Range{"": {Low: 0.01, High: 100}, "at the least values tried: h1": {Low: 2, High: 100},
-			"at the largest values tried: h1": {Low: 0.01, High: 0.5}} {
+		for want, r := range map[string]tune.Range{"": {Low: 0.01, High: 100},
+			"at the least values tried: h1": {Low: 2, High: 100}, "at the largest values tried: h1": {Low: 0.01, High: 0.5}} {
 			got := must.Of(tune.Run(t.Context(), tune.Custom{Bilevel: p}, tune.Config{Method: method, Evaluations: 40,
 				Ranges: []tune.Range{r}}))(t)
 			require.Equal(t, want, got.Message, method)

@@ -14,8 +14,8 @@ import (
 )
 
 // conicFit is a fit of any program by conic programs, with the derivatives of [convex.Result.Gradient]: its penalty
-// form or, where [dca.Program.Joint] bounds radii, its constrained form, whose hyperparameters are the radii themselves.
-// Its gap is the largest residual, whatever the tolerance.
+// form or, where [dca.Program.Joint] bounds radii, its constrained form, whose hyperparameters are the radii
+// themselves. Its gap is the largest residual, whatever the tolerance.
 type conicFit struct {
 	sync.Mutex // of what is solved by the form
 	form       io.Closer

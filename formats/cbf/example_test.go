@@ -51,8 +51,8 @@ func Example() {
 
 // A conic program as a file, and the model in a file.
 func ExampleFromConic() {
-	m, err := cbf.FromConic(&backends.Problem{Q: []float64{1, 2}, B: []float64{-1}, Cones: []backends.Cone{backends.Zero(1)},
-		A: sparse.NewCSC(1, 2, []int{0, 1, 2}, []int{0, 0}, []float64{-1, -1})}, 0)
+	m, err := cbf.FromConic(&backends.Problem{Q: []float64{1, 2}, B: []float64{-1},
+		Cones: []backends.Cone{backends.Zero(1)}, A: sparse.NewCSC(1, 2, []int{0, 1, 2}, []int{0, 0}, []float64{-1, -1})}, 0)
 	if err != nil {
 		fmt.Println(err)
 		return

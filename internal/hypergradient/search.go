@@ -307,9 +307,9 @@ func (s *search) begin(ctx context.Context, tol float64) ([]*lower.Point, error)
 	return starts[:min(mostStarts, len(starts))], nil
 }
 
-// move returns lambda + t d, in the logarithms, between the bounds of the model; what is outside of them goes no further
-// out. With a projection d is relative to lambda: what curves away from the tangent of the logarithms, in a direction
-// that is projected out, would outweigh what remains.
+// move returns lambda + t d, in the logarithms, between the bounds of the model; what is outside of them goes no
+// further out. With a projection d is relative to lambda: what curves away from the tangent of the logarithms, in a
+// direction that is projected out, would outweigh what remains.
 func (s *search) move(ctx context.Context, lambda, d []float64, t float64) ([]float64, error) {
 	out := make([]float64, len(lambda))
 	for i, l := range lambda {

@@ -159,9 +159,11 @@ func (m plane) Solve(_ context.Context, lambda []float64, _ float64, _ *lower.Po
 }
 
 func (m plane) Traits() lower.Traits {
-	return lower.Traits{Path: m.Path, Gradient: func(_ context.Context, at *lower.Point, _ lower.Mode, _ float64) ([]float64, error) {
-		return []float64{2 * (at.Lambda[0] - 3), 2 * (at.Lambda[1] - 2)}, nil
-	}}
+	return lower.Traits{Path: m.Path, Gradient: m.Gradient}
+}
+
+func (plane) Gradient(_ context.Context, at *lower.Point, _ lower.Mode, _ float64) ([]float64, error) {
+	return []float64{2 * (at.Lambda[0] - 3), 2 * (at.Lambda[1] - 2)}, nil
 }
 
 // The least value where lambda_0 + lambda_1 <= 3 is at (2, 1), and is found by projected steps from either side.
@@ -186,7 +188,8 @@ func TestProject(t *testing.T) {
 	}
 	failed := errors.New("failed")
 	for _, method := range methods {
-		_, err := method.run(t.Context(), plane{}, Settings{Project: func(_ context.Context, _, _ []float64) error { return failed }})
+		_, err := method.run(t.Context(), plane{},
+			Settings{Project: func(_ context.Context, _, _ []float64) error { return failed }})
 		require.ErrorIs(t, err, failed)
 	}
 }

@@ -2,7 +2,6 @@ package dca
 
 import (
 	"context"
-	"errors"
 	"math"
 
 	"gonum.org/v1/gonum/floats"
@@ -61,14 +60,11 @@ func (c *Constrained) Gradient(ctx context.Context, h []float64) ([]float64, err
 		return nil, err
 	}
 	out := make([]float64, len(h))
-	for i, b := range c.low.blocks {
-		g, err := results[i].Gradient(ctx, b.level.Validation)
-		if err != nil && !errors.Is(err, convex.ErrDegenerate) {
-			return nil, c.low.program.errorf("lower level: %w", err)
-		}
-		floats.Add(out, g[b.h])
+	gradients, err := c.low.gradients(ctx, results)
+	for i, g := range gradients {
+		floats.Add(out, g[c.low.blocks[i].h])
 	}
-	return out, nil
+	return out, err
 }
 
 // Line returns n points from where the constraints hold nothing back to where they hold back all that they can, each at

@@ -3,7 +3,6 @@ package dca
 import (
 	"cmp"
 	"context"
-	"errors"
 	"math"
 	"slices"
 
@@ -282,11 +281,9 @@ func (q *Penalized) Gradient(ctx context.Context, weights, upper []float64) ([]f
 		return nil, err
 	}
 	out := make([]float64, len(q.form.program.H0))
-	for i, b := range q.form.blocks {
-		g, err := results[i].Gradient(ctx, b.level.Validation)
-		if err != nil && !errors.Is(err, convex.ErrDegenerate) {
-			return nil, q.form.program.errorf("penalty form: %w", err)
-		}
+	gradients, err := q.form.gradients(ctx, results)
+	for i, g := range gradients {
+		b := q.form.blocks[i]
 		for _, w := range b.weights {
 			out[w.radius] += w.share * g[w.Parameter][0]
 		}
@@ -294,7 +291,7 @@ func (q *Penalized) Gradient(ctx context.Context, weights, upper []float64) ([]f
 			floats.Add(out[q.form.program.Radii:], g[b.h])
 		}
 	}
-	return out, nil
+	return out, err
 }
 
 // keep replaces a solution that does not keep [Program.Joint], see the field Kept.

@@ -83,8 +83,8 @@ func (f *form) solveBlocks(ctx context.Context) ([]*convex.Result, conic, error)
 	return results, c, nil
 }
 
-// gradients are those of the validation loss of each block in its parameters, given the results of all; where a solution
-// is degenerate, that of the least norm.
+// gradients are those of the validation loss of each block in its parameters, given the results of all; where a
+// solution is degenerate, that of the least norm.
 func (f *form) gradients(ctx context.Context, results []*convex.Result) (list []convex.Change, err error) {
 	for i, b := range f.blocks {
 		g, err := results[i].Gradient(ctx, b.level.Validation)

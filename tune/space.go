@@ -76,7 +76,6 @@ func (t *task) space(ctx context.Context, scope string) (*space, error) {
 	if t.Start != nil {
 		s.centre(slices.Concat(t.Start.Lambda, t.Start.Upper))
 	}
-	t.searched = s
 	return s, nil
 }
 

@@ -99,7 +99,7 @@ func ExampleNewDerivative() {
 
 // Entries of a matrix in any order; those of one place add up.
 func ExampleTriplets() {
-	var t backends.Triplets
+	t := backends.NewTriplets(3)
 	t.Add(1, 0, 3)
 	t.Add(0, 1, 2)
 	t.Add(1, 0, 0.5)
@@ -107,7 +107,7 @@ func ExampleTriplets() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(a.At(1, 0), a.At(0, 1), a.NNZ())
+	fmt.Println(a.At(1, 0), a.At(0, 1), a.NNZ(), t.Len())
 	// Output:
-	// 3.5 2 2
+	// 3.5 2 2 3
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/james-bowman/sparse"
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 
@@ -249,4 +250,12 @@ func TestProductsOfSparseMatricesStaySparse(t *testing.T) {
 			t.Fatalf("entry %d is %v, expected %v", i, got[i], want)
 		}
 	}
+	// So have products of matrices of variables, from either side, and sums of all entries before.
+	sums, by := convex.CumSum(x), sparse.NewCSC(n, n, start, index, value)
+	require.Equal(t, floats.CumSum(make([]float64, n), at), sums.Eval(convex.Point{x: at}))
+	m.Eq("sums", sums, 1)
+	m.Eq("left", convex.Mul(by, convex.Reshape(convex.Stack(x, x), n, 2)), 1)
+	m.Eq("right", convex.Mul(convex.Transpose(x), by), 1)
+	problem := must.Of(must.Of(m.Compile())(t).Problem())(t)
+	require.LessOrEqual(t, problem.A.NNZ(), (3+1+2+1)*n)
 }

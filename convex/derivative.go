@@ -140,7 +140,7 @@ func (r *Result) slope(ctx context.Context, e *expression) (inX, inP [][]float64
 	if e.f.Eval(r.out.Values, own); !known || e.m != nil && e.m != r.model {
 		return nil, nil, fmt.Errorf("%v has variables or parameters that are not in the program solved", e)
 	}
-	if len(e.f.Atoms) == 0 {
+	if len(e.f.Atoms) == 0 && !e.f.Aff.Bounding() {
 		one := []float64{1}
 		for _, v := range r.vars {
 			inX = append(inX, make([]float64, v.v.N))

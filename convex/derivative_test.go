@@ -220,6 +220,7 @@ func TestGradientOfLosses(t *testing.T) {
 	for name, f := range map[string]convex.Expr{
 		"squares": convex.SumSquares(residual), "log-sum-exp": convex.LogSumExp(residual),
 		"concave": convex.Sum(convex.Log(convex.Add(x, 5))), "affine": convex.Add(convex.Dot(p, x), convex.Sum(x)),
+		"sums":     convex.Dot([]float64{1, 2, -1, 3}, convex.CumSum(convex.Add(x, p))),
 		"weighted": convex.Add(convex.Scale(w, convex.SumSquares(convex.Sub(x, p))), convex.Dot(p, x)),
 	} {
 		at := func(h float64) (float64, *convex.Result) {

@@ -87,6 +87,16 @@ var graphs = []struct {
 			top, least := floats.Max(x), floats.Min(x)
 			return top + (floats.Sum(x)-top-least)/2
 		}},
+	{"squared sums", func(r *rand.Rand) []float64 { return random(r, 3) },
+		func(x convex.Operand) convex.Expr { return convex.SumSquares(convex.CumSum(x)) },
+		func(x []float64) float64 {
+			return x[0]*x[0] + (x[0]+x[1])*(x[0]+x[1]) + (x[0]+x[1]+x[2])*(x[0]+x[1]+x[2])
+		}},
+	{"sums of squares", func(r *rand.Rand) []float64 { return random(r, 4) },
+		func(x convex.Operand) convex.Expr {
+			return convex.Sum(convex.CumSum(convex.Reshape(convex.Power(x, 2), 2, 2)))
+		},
+		func(x []float64) float64 { return 2*(x[0]*x[0]+x[1]*x[1]) + x[2]*x[2] + x[3]*x[3] }},
 	{"total variation", func(r *rand.Rand) []float64 { return random(r, 3) }, convex.TotalVariation,
 		func(x []float64) float64 { return math.Abs(x[1]-x[0]) + math.Abs(x[2]-x[1]) }},
 	{"total variation in two dimensions", func(r *rand.Rand) []float64 { return random(r, 4) },

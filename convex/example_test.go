@@ -52,10 +52,12 @@ func Example_lasso() {
 		// 3, 2 and 1, less lambda, or zero.
 		fmt.Printf("lambda %.1f: %s, b = %.3f\n", value, r.Status, tidy(r.Value(b)))
 	}
+	fmt.Println("with equations:", solver.Program().Has(backends.ZeroCone))
 	fmt.Println("set up", solver.Stats().Setups, "time, updated", solver.Stats().Updates)
 	// Output:
 	// lambda 0.5: optimal, b = [2.500 1.500 0.500]
 	// lambda 1.5: optimal, b = [1.500 0.500 0.000]
+	// with equations: true
 	// set up 1 time, updated 1
 }
 

@@ -129,7 +129,7 @@ func (e *expression) at(values affine.Values, of func(*affine.Variable) []float6
 	out := e.f.Eval(values, of)
 	if e.concave {
 		for i := range out {
-			out[i] = -out[i]
+			out[i] = 0 - out[i] // not -0
 		}
 	}
 	return out
@@ -357,15 +357,20 @@ func argument(op string, x Operand, grows monotone) *expression {
 	if e.concave && grows != decreasing || !e.concave && grows != increasing {
 		return failed(e.rows, e.cols, e.m, "%s of %v, which is %v, is not convex by the rules", op, e, e.Curvature())
 	}
-	u := &affine.Variable{Name: e.f.String(), N: e.f.N, Bounds: e.f}
-	if low, high := e.f.Range(); low {
-		u.Sign = 1
-	} else if high {
-		u.Sign = -1
-	}
-	bound := u.Expr()
+	bound := bounding(e.f, e.f).Expr()
 	if e.concave {
 		bound = bound.Neg()
 	}
 	return newAffine(bound, e.m).like(e)
+}
+
+// bounding is what stands for a function, or for what has its signs.
+func bounding(f compile.Function, by affine.Bounds) *affine.Variable {
+	u := &affine.Variable{Name: f.String(), N: f.N, Bounds: by}
+	if low, high := f.Range(); low {
+		u.Sign = 1
+	} else if high {
+		u.Sign = -1
+	}
+	return u
 }

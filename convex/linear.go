@@ -220,13 +220,21 @@ func Mul(a, b Operand) Expr {
 	if left != nil {
 		return times(left, operand("Mul", b))
 	}
-	x, right := operand("Mul", a), operand("Mul", b)
+	x := operand("Mul", a)
+	if m, err := matrix("Mul", b); err == nil && m != nil { // X B = (B'X')'
+		if rows, cols := m.Dims(); x.err == nil && x.cols != rows {
+			return failed(x.rows, cols, x.m, "Mul: %v of %d x %d times a matrix of %d x %d", x, x.rows, x.cols, rows, cols)
+		}
+		turned := m.T()
+		if _, ok := turned.(mat.NonZeroDoer); !ok {
+			turned = mat.DenseCopyOf(turned)
+		}
+		return Transpose(times(turned, Transpose(x).of()))
+	}
+	right := operand("Mul", b)
 	if x.err == nil && right.err == nil && x.cols != right.rows {
 		return failed(x.rows, right.cols, x.m, "Mul: %v is %d x %d, and %v %d x %d", x, x.rows, x.cols, right, right.rows,
 			right.cols)
-	}
-	if m, err := matrix("Mul", b); err == nil && m != nil { // X B = (B'X')'
-		return Transpose(times(mat.DenseCopyOf(m.T()), Transpose(x).of()))
 	}
 	// Entry (i, j) is the sum of the products of row i of one and column j of the other.
 	n := x.cols
@@ -255,16 +263,28 @@ func times(m mat.Matrix, e *expression) *expression {
 	}
 	var to, from []int
 	var values []float64
+	nonzeros(m, func(i, k int, v float64) {
+		for j := range e.cols {
+			to, from, values = append(to, i*e.cols+j), append(from, k*e.cols+j), append(values, v)
+		}
+	})
+	return linear(e, rows, e.cols, to, from, values)
+}
+
+// nonzeros calls f for the entries of a matrix that are not zero, of sparse ones without looking at others.
+func nonzeros(m mat.Matrix, f func(i, j int, v float64)) {
+	if of, ok := m.(mat.NonZeroDoer); ok {
+		of.DoNonZero(f)
+		return
+	}
+	rows, cols := m.Dims()
 	for i := range rows {
-		for k := range cols {
-			if v := m.At(i, k); v != 0 || !e.affine() {
-				for j := range e.cols {
-					to, from, values = append(to, i*e.cols+j), append(from, k*e.cols+j), append(values, v)
-				}
+		for j := range cols {
+			if v := m.At(i, j); v != 0 {
+				f(i, j, v)
 			}
 		}
 	}
-	return linear(e, rows, e.cols, to, from, values)
 }
 
 // linear adds values[k], or 1, times entry from[k] to entry to[k] of a matrix.
@@ -279,19 +299,13 @@ func linear(e *expression, rows, cols int, to, from []int, values []float64) *ex
 		m := sparse.NewCOO(rows*cols, e.f.N, to, from, values).ToCSC()
 		return newAffine(e.f.Aff.MulMat(m), e.m).shaped(rows, cols)
 	}
-	weight := make([][]float64, rows*cols)
+	weights, of := make([][]float64, rows*cols), make([][]int, rows*cols)
 	for k, i := range to {
-		if weight[i] == nil {
-			weight[i] = make([]float64, e.f.N)
-		}
-		weight[i][from[k]] += values[k]
+		weights[i], of[i] = append(weights[i], values[k]), append(of[i], from[k])
 	}
-	var entries []Operand
-	for _, w := range weight {
-		if w == nil {
-			w = make([]float64, e.f.N)
-		}
-		entries = append(entries, Dot(w, e))
+	entries := make([]Operand, rows*cols)
+	for i, w := range weights {
+		entries[i] = Dot(w, Pick(e, of[i]))
 	}
 	return Stack(entries...).of().shaped(rows, cols)
 }
@@ -422,19 +436,26 @@ func SumRows(a Operand) Expr {
 	return Mul(e, slices.Repeat([]float64{1}, e.cols))
 }
 
-// CumSum returns the sums of each entry with those above it, in each column.
+// CumSum returns the sums of each entry with those above it, in each column: of what is no number a variable u of the
+// program with u[i] - u[i-1] = a[i], so that its rows stay short, which is affine even of parameters alone.
 func CumSum(a Operand) Expr {
 	e := operand("CumSum", a)
-	var to, from []int
-	for i := range e.rows {
-		for k := range i + 1 {
-			to, from = append(to, i), append(from, k)
-		}
-	}
-	if e.rows == 0 {
+	values, fixed := e.numbers()
+	switch {
+	case e.err != nil || e.f.N == 0:
 		return e
+	case e.concave:
+		return Neg(CumSum(Neg(e)))
+	case fixed:
+		return constant("CumSum", compile.Sums(slices.Clone(values), e.cols), e.rows, e.cols)
+	case e.affine():
+		return newAffine(bounding(e.f, compile.Prefix{Of: e.f.Aff, Step: e.cols}).Expr(), e.m).like(e)
 	}
-	return times(sparse.NewCOO(e.rows, e.rows, to, from, slices.Repeat([]float64{1}, len(to))).ToCSC(), e)
+	return graph(argument("CumSum", e, increasing), e.f.N, compile.Graph{
+		Name:  "CumSum",
+		Value: func(x []float64) []float64 { return compile.Sums(x, e.cols) },
+		Below: func(b compile.Rows, a, u affine.Expr) { b.Nonnegative(compile.Prefix{Of: a, Step: e.cols}.Equation(u)) },
+	}).like(e)
 }
 
 // Diff returns the differences of each row to the one above it, of vectors those of entries.
@@ -453,12 +474,12 @@ func Kron(c, a Operand) Expr {
 	rows, cols := m.Dims()
 	var to, from []int
 	var values []float64
-	for i := range rows * e.rows {
-		for j := range cols * e.cols {
-			to, from = append(to, i*cols*e.cols+j), append(from, i%e.rows*e.cols+j%e.cols)
-			values = append(values, m.At(i/e.rows, j/e.cols))
+	nonzeros(m, func(i, j int, v float64) {
+		for k := range e.f.N {
+			row, col := i*e.rows+k/e.cols, j*e.cols+k%e.cols
+			to, from, values = append(to, row*cols*e.cols+col), append(from, k), append(values, v)
 		}
-	}
+	})
 	return linear(e, rows*e.rows, cols*e.cols, to, from, values)
 }
 

@@ -39,7 +39,8 @@ func tree(rng *rand.Rand, x, p convex.Expr, depth int) convex.Expr {
 		func() convex.Expr { return convex.Stack(convex.GeoMean(convex.Add(a, 3)), convex.Min(b)) },
 		func() convex.Expr { return convex.Huber(a, 0.5) }, func() convex.Expr { return convex.Scale(p, a) },
 		func() convex.Expr { return convex.Stack(convex.Scale(convex.Neg(p), convex.Sum(a)), 1) },
-	}[rng.IntN(24)]()
+		func() convex.Expr { return convex.CumSum(a) },
+	}[rng.IntN(25)]()
 }
 
 // What the rules accept is no function that a midpoint refutes, nor of another sign, its value is that with a number in

@@ -32,7 +32,7 @@ type block struct {
 	h *convex.Parameter
 	// In penalty form: for each constraint of the level, the radius of each row, or -1, and the weights.
 	rows     [][]int
-	weights  []rowWeights
+	weights  []rowWeight
 	compiled *convex.Program
 	solver   *convex.Solver // nil before it is needed
 }
@@ -81,6 +81,19 @@ func (f *form) solveBlocks(ctx context.Context) ([]*convex.Result, conic, error)
 		results = nil
 	}
 	return results, c, nil
+}
+
+// gradients are those of the validation loss of each block in its parameters, given the results of all; where a
+// solution is degenerate, that of the least norm.
+func (f *form) gradients(ctx context.Context, results []*convex.Result) (list []convex.Change, err error) {
+	for i, b := range f.blocks {
+		g, err := results[i].Gradient(ctx, b.level.Validation)
+		if err != nil && !errors.Is(err, convex.ErrDegenerate) {
+			return nil, f.program.errorf("gradient: %w", err)
+		}
+		list = append(list, g)
+	}
+	return list, nil
 }
 
 // stats adds up what the solvers did.

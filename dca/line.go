@@ -152,14 +152,19 @@ func (p *Program) newLine(ctx context.Context, s *Settings) (*line, error) {
 	return &l, nil
 }
 
+// at is a point of the line.
+func (l *line) at(share float64) []float64 {
+	h := slices.Clone(l.shut)
+	for j := range h {
+		h[j] += share * (l.open[j] - l.shut[j])
+	}
+	return h
+}
+
 // solve solves the lower level along the line and returns those that have a solution.
 func (l *line) solve(ctx context.Context, at solveAt) (list []*lowerSolution, err error) {
 	for share := 1.0; share > lineLast && ctx.Err() == nil; share *= lineStep {
-		h := slices.Clone(l.shut)
-		for j := range h {
-			h[j] += share * (l.open[j] - l.shut[j])
-		}
-		low, err := at(ctx, h)
+		low, err := at(ctx, l.at(share))
 		if err != nil {
 			return nil, err
 		}
@@ -372,8 +377,8 @@ const jointSlack = 1e-7
 const leastSize = 1e-3
 
 // nearest moves h within its bounds, and where Joint is above 0 to the nearest point, relative to the size of each
-// entry, where it is not.
-func (p *Program) nearest(ctx context.Context, s *Settings, h, lo, hi []float64) error {
+// entry of some others, where it is not.
+func (p *Program) nearest(ctx context.Context, s *Settings, h, of, lo, hi []float64) error {
 	if clip(h, lo, hi); p.keeps(h) {
 		return nil
 	}
@@ -381,8 +386,8 @@ func (p *Program) nearest(ctx context.Context, s *Settings, h, lo, hi []float64)
 	to := m.Vector("h", len(h))
 	p.within(m, to, lo, hi)
 	distances := mat.NewDiagDense(len(h), nil)
-	for j, v := range h {
-		distances.SetDiag(j, 1/math.Max(math.Abs(v), leastSize*floats.Norm(h, math.Inf(1))))
+	for j, v := range of {
+		distances.SetDiag(j, 1/math.Max(math.Abs(v), leastSize*floats.Norm(of, math.Inf(1))))
 	}
 	m.Minimize(convex.SumSquares(convex.Mul(distances, convex.Sub(to, h))))
 	found, err := p.solved(ctx, m, s, 0)

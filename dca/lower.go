@@ -97,27 +97,36 @@ func (l *lowerForm) solve(ctx context.Context, h []float64) (*lowerSolution, err
 	if l.blocks == nil && ctx.Err() != nil { // nothing is compiled for nobody
 		return out, nil
 	}
-	if err := l.compile(); err != nil {
-		return nil, err
-	}
-	if err := l.open(0); err != nil {
-		return nil, l.program.errorf("lower level: %w", err)
-	}
-	for _, b := range l.blocks {
-		if err := b.solver.Set(b.h, h); err != nil {
-			return nil, err
-		}
-	}
 	start := time.Now()
-	results, c, err := l.solveBlocks(ctx)
+	results, c, err := l.results(ctx, h)
 	l.taken = time.Since(start)
 	if err != nil {
-		return nil, l.program.errorf("lower level: %w", err)
+		return nil, err
 	}
 	if out.conic = c; results != nil {
 		l.add(out, results)
 	}
 	return out, nil
+}
+
+// results solves the conic programs at h; they are nil where one is of no use.
+func (l *lowerForm) results(ctx context.Context, h []float64) ([]*convex.Result, conic, error) {
+	if err := l.compile(); err != nil {
+		return nil, conic{}, err
+	}
+	if err := l.open(0); err != nil {
+		return nil, conic{}, l.program.errorf("lower level: %w", err)
+	}
+	for _, b := range l.blocks {
+		if err := b.solver.Set(b.h, h); err != nil {
+			return nil, conic{}, err
+		}
+	}
+	results, c, err := l.solveBlocks(ctx)
+	if err != nil {
+		err = l.program.errorf("lower level: %w", err)
+	}
+	return results, c, err
 }
 
 // add fills in what the results of the blocks add up to, always in the same order.
@@ -226,11 +235,11 @@ type Solution struct {
 	Value float64
 	// Lambda are the multipliers of the radii, or the weights of the penalty form.
 	Lambda []float64
-	// Radii, Train and Validation are the P_i(x), for a radius of several constraints the largest, l and L, of the penalty
-	// form only.
+	// Radii are the P_i(x), for a radius of several constraints the largest, of the penalty form only; Train and
+	// Validation are l and L, but for L where [Program.Fit] solved the constrained form.
 	Radii             []float64
 	Train, Validation float64
-	// Stats are what the conic solver did; see [Penalized.Stats] for the penalty form.
+	// Stats are what the conic solver did so far; see [Penalized.Stats] for the penalty form.
 	Stats convex.Stats
 
 	at *lowerSolution
@@ -249,25 +258,12 @@ func (p *Program) prepared(s Settings) (Settings, error) {
 
 // LowerLevel solves the lower level at H0. Of the settings, those of the conic solver count.
 func LowerLevel(ctx context.Context, p Program, s Settings) (*Solution, error) {
-	s, err := p.prepared(s)
+	c, err := NewConstrained(p, s)
 	if err != nil {
 		return nil, err
 	}
-	low, err := newLower(&p, &s)
-	if err != nil {
-		return nil, err
-	}
-	defer low.close()
-	sol, err := low.solve(ctx, p.H0)
-	if err != nil {
-		return nil, err
-	}
-	out := &Solution{Status: sol.conic.status, Residual: sol.conic.residual, Gap: sol.gap, Value: math.NaN(),
-		Stats: low.stats()}
-	if sol.x != nil {
-		out.X, out.Lambda, out.Value, out.at = sol.x, sol.lambda(p.Radii), sol.value, sol
-	}
-	return out, nil
+	defer c.Close()
+	return c.Solve(ctx, c.low.program.H0)
 }
 
 // Subproblem solves the second program of the first iteration, whose centre is the solution l of the lower level of p,

@@ -4,9 +4,11 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/backends"
@@ -170,4 +172,37 @@ func TestRelaxKeepsTheSolution(t *testing.T) {
 	require.Equal(t, 0.5, out.h[0])
 	low := must.Of(r.lower(context.Background(), out.h))(t)
 	require.InDelta(t, r.current.value, low.value, 1e-7)
+}
+
+// The gradient of F(h) = L(x(h), h) against differences of its values, and the points of the line, which keep Joint.
+func TestConstrained(t *testing.T) {
+	p := random(3)
+	p.Joint = func(h convex.Expr) []convex.Expr { return []convex.Expr{convex.Sub(convex.Sum(h), 1.5)} }
+	p.H0 = []float64{0.6, 0.2, 0.3, 0.1}
+	c := must.Of(NewConstrained(p, Settings{Backend: must.Of(backends.Open("native"))(t),
+		Solver: backends.Options{Eps: 1e-11}}))(t)
+	defer c.Close()
+	at := func(j int, by float64) float64 {
+		h := slices.Clone(p.H0)
+		h[j] += by
+		return must.Of(c.Solve(t.Context(), h))(t).Validation
+	}
+	g := must.Of(c.Gradient(t.Context(), p.H0))(t)
+	const h = 1e-4
+	for j := range g {
+		require.InDelta(t, (at(j, h)-at(j, -h))/(2*h), g[j], 1e-5, j)
+	}
+	for _, point := range must.Of(c.Line(t.Context(), 5))(t) {
+		require.LessOrEqual(t, floats.Sum(point), 1.5+1e-6)
+		require.NotNil(t, must.Of(c.Solve(t.Context(), point))(t).X)
+	}
+	// sum ((t - h) / h)^2 is least where t - h is in proportion to h^2.
+	far, lo, hi := []float64{2, 1, 1, 0.5}, []float64{0, 0, 0, -1}, []float64{9, 9, 9, 9}
+	want := slices.Clone(far)
+	for j, v := range far {
+		want[j] -= v * v * (floats.Sum(far) - 1.5) / floats.Dot(far, far)
+	}
+	require.NoError(t, c.Nearest(t.Context(), far, slices.Clone(far), lo, hi))
+	require.InDeltaSlice(t, want, far, 1e-6)
+	require.ErrorContains(t, c.Nearest(t.Context(), []float64{1, 1, 1, 1}, hi, []float64{1, 1, 1, 1}, hi), "keep Joint")
 }

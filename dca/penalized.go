@@ -3,7 +3,6 @@ package dca
 import (
 	"cmp"
 	"context"
-	"errors"
 	"math"
 	"slices"
 
@@ -27,17 +26,18 @@ import (
 // cross-validation have, its multiplier is the sum of theirs, and so each penalises with w / B: min l(x)/B + w/B P(x)
 // in each block is min l(x) + w P(x). It is for one goroutine at a time.
 type Penalized struct {
-	form   form        // whose blocks are not compiled before they are needed where there are fits
-	fit    *warm.Chain // of [Program.Fit], nil without
+	form   form         // whose blocks are not compiled before they are needed where there are fits
+	fit    *warm.Chain  // of [Program.Fit], nil without
+	kept   *Constrained // solves what does not keep [Program.Joint], nil without that
 	closed bool
 	upper  []float64 // variables, of the last solve
 }
 
-// rowWeights are the weights of rows of a constraint, those of their radii times shares.
-type rowWeights struct {
+// rowWeight is the weight of a row, that of its radius times a share.
+type rowWeight struct {
 	*convex.Parameter
-	radii []int
-	share []float64
+	radius int
+	share  float64
 }
 
 // wholeBelow is the number of lower-level variables up to which a block has all of its columns whatever the
@@ -57,6 +57,12 @@ func NewPenalized(p Program, s Settings) (*Penalized, error) {
 		p.Fit = nil // has no penalty form with weights of the radii alone
 	}
 	q := &Penalized{form: newForm(&p, &s), upper: slices.Clone(p.H0[p.Radii:])}
+	if p.Joint != nil {
+		var err error
+		if q.kept, err = NewConstrained(p, s); err != nil {
+			return nil, err
+		}
+	}
 	if p.Fit != nil {
 		q.fit = warm.NewChain(p.Fit)
 	}
@@ -120,20 +126,13 @@ func (b *block) compile(m *convex.Model, share []float64) (err error) {
 	objective := b.level.Train
 	for c, constraint := range b.level.Constraints {
 		for _, part := range separate(constraint, b.rows[c]) {
-			if part.radii == nil {
+			if part.radius < 0 {
 				m.Le("", part.of, 0)
 				continue
 			}
-			w := rowWeights{m.Parameter("lambda", make([]float64, len(part.radii))), part.radii, nil}
-			for _, j := range w.radii {
-				w.share = append(w.share, share[j])
-			}
+			w := rowWeight{m.Parameter("lambda", []float64{0}), part.radius, share[part.radius]}
 			b.weights = append(b.weights, w)
-			if len(w.radii) == 1 {
-				objective = convex.Add(objective, convex.Scale(w.Parameter, part.of))
-			} else {
-				objective = convex.Add(objective, convex.Dot(w.Parameter, part.of))
-			}
+			objective = convex.Add(objective, convex.Scale(w.Parameter, part.of))
 		}
 	}
 	m.Minimize(objective)
@@ -141,31 +140,22 @@ func (b *block) compile(m *convex.Model, share []float64) (err error) {
 	return err
 }
 
-// separated are rows of a constraint that all have radii, or none.
+// separated are rows of a constraint that have no radius, -1, or one row that has.
 type separated struct {
-	of    convex.Expr
-	radii []int // nil for none
+	of     convex.Expr
+	radius int
 }
 
 // separate takes a constraint apart as far as it must be: norms of whole variables are what working sets need.
 func separate(constraint convex.Expr, rows []int) (parts []separated) {
 	switch {
-	case len(rows) == 0:
-		return nil
-	case slices.Max(rows) < 0:
-		return []separated{{constraint, nil}}
+	case len(rows) > 0 && slices.Max(rows) < 0:
+		return []separated{{constraint, -1}}
 	case len(rows) == 1:
-		return []separated{{constraint, rows}}
-	case slices.Min(rows) >= 0 &&
-		convex.Dot(convex.NewModel().Parameter("", make([]float64, len(rows))), constraint).Err() == nil:
-		return []separated{{constraint, rows}}
+		return []separated{{constraint, rows[0]}}
 	}
 	for i, j := range rows {
-		var radii []int
-		if j >= 0 {
-			radii = []int{j}
-		}
-		parts = append(parts, separated{convex.At(constraint, i), radii})
+		parts = append(parts, separated{convex.At(constraint, i), j})
 	}
 	return parts
 }
@@ -175,17 +165,18 @@ func (q *Penalized) Forget() error {
 	if q.fit != nil {
 		q.fit.Forget()
 	}
+	if q.kept != nil {
+		if err := q.kept.Close(); err != nil {
+			return err
+		}
+	}
 	return q.form.close()
 }
 
 // set gives the parameters of the solver of a block their values.
 func (b *block) set(weights, upper []float64) error {
 	for _, of := range b.weights {
-		w := make([]float64, len(of.radii))
-		for i, j := range of.radii {
-			w[i] = of.share[i] * weights[j]
-		}
-		if err := b.solver.Set(of.Parameter, w); err != nil {
+		if err := b.solver.Set(of.Parameter, []float64{of.share * weights[of.radius]}); err != nil {
 			return err
 		}
 	}
@@ -291,21 +282,17 @@ func (q *Penalized) Gradient(ctx context.Context, weights, upper []float64) ([]f
 		return nil, err
 	}
 	out := make([]float64, len(q.form.program.H0))
-	for i, b := range q.form.blocks {
-		g, err := results[i].Gradient(ctx, b.level.Validation)
-		if err != nil && !errors.Is(err, convex.ErrDegenerate) {
-			return nil, q.form.program.errorf("penalty form: %w", err)
-		}
+	gradients, err := q.form.gradients(ctx, results)
+	for i, g := range gradients {
+		b := q.form.blocks[i]
 		for _, w := range b.weights {
-			for k, j := range w.radii {
-				out[j] += w.share[k] * g[w.Parameter][k]
-			}
+			out[w.radius] += w.share * g[w.Parameter][0]
 		}
 		if b.h != nil {
 			floats.Add(out[q.form.program.Radii:], g[b.h])
 		}
 	}
-	return out, nil
+	return out, err
 }
 
 // keep replaces a solution that does not keep [Program.Joint], see the field Kept.
@@ -321,19 +308,14 @@ func (q *Penalized) keep(ctx context.Context, s *Solution) error {
 	if p.keeps(h) {
 		return nil
 	}
-	settings := Settings{Backend: q.form.options.Backend, Solver: q.form.options.Options, Workers: q.form.workers,
-		NoWorkingSets: !q.form.options.WorkingSets}
 	lo, hi := p.bounds()
-	if err := p.nearest(ctx, &settings, h, lo, hi); err != nil {
+	if err := p.nearest(ctx, &q.kept.settings, h, h, lo, hi); err != nil {
 		return err
 	}
-	kept := *p
-	kept.H0 = h
-	low, err := LowerLevel(ctx, kept, settings)
+	low, err := q.kept.Solve(ctx, h)
 	if err != nil {
 		return err
 	}
-	q.form.work.Add(low.Stats)
 	s.Status, s.Residual, s.X, s.Lambda, s.Kept = low.Status, low.Residual, low.X, low.Lambda, h
 	if low.X == nil {
 		s.refuse()
@@ -425,12 +407,18 @@ func (q *Penalized) score(s *Solution) error {
 }
 
 // Stats adds up what the conic solvers did.
-func (q *Penalized) Stats() convex.Stats { return q.form.stats() }
+func (q *Penalized) Stats() convex.Stats {
+	s := q.form.stats()
+	if q.kept != nil {
+		s.Add(q.kept.Stats())
+	}
+	return s
+}
 
 // Close frees the solvers. Further calls do nothing.
 func (q *Penalized) Close() error {
 	q.closed = true
-	return q.form.close()
+	return q.Forget()
 }
 
 // leastShare of the weight that makes the solution zero is a weight that no conic program tells from a smaller one.

@@ -24,7 +24,7 @@ type Program struct {
 	Lo, Hi []float64
 	// Joint, optional, are convex functions of h alone that are at most 0 wherever a method looks, such as the sum of the
 	// radii less a budget: h is moved to the nearest point, relative to its entries, where they are. It does not go with
-	// Fit, nor with methods along a hypergradient.
+	// Fit.
 	Joint func(h convex.Expr) []convex.Expr
 	// Radii is the number of first entries of h that are radii r: v does not grow in
 	// them, and the multipliers of their constraints are the lambda of the result.

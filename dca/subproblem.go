@@ -289,7 +289,7 @@ func (b *subproblem) clip(h []float64) { clip(h, b.lo, b.hi) }
 
 // move moves h to where it keeps its bounds and Joint.
 func (b *subproblem) move(ctx context.Context, h []float64) error {
-	return b.program.nearest(ctx, b.settings, h, b.lo, b.hi)
+	return b.program.nearest(ctx, b.settings, h, h, b.lo, b.hi)
 }
 
 // at is a point of the subproblem's model.

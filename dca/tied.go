@@ -92,17 +92,13 @@ func tie(constraints []convex.Expr, rows [][]int, factors [][]float64, s convex.
 	}
 	for c, constraint := range constraints {
 		for _, part := range separate(constraint, rows[c]) {
-			if part.radii == nil {
+			if part.radius < 0 {
 				list = append(list, part.of)
 				continue
 			}
-			weights := make([]float64, len(part.radii))
 			for k, f := range factors {
-				for i, j := range part.radii {
-					weights[i] = f[j]
-				}
-				if slices.Max(weights) > 0 {
-					sums[k] = convex.Add(sums[k], convex.Dot(weights, part.of))
+				if v := f[part.radius]; v > 0 {
+					sums[k] = convex.Add(sums[k], convex.Dot([]float64{v}, part.of))
 				}
 			}
 		}

@@ -438,14 +438,15 @@ func target(seed uint64) bilevelProblem {
 		}}, []float64{1e-2, -5}, []float64{20, 5}, 0}
 }
 
-// Every method keeps a budget, and those that need a fit say that they cannot do the model. Searches look at weights,
-// whose radii P_i(x) are moved to the nearest ones within the budget.
+// Every method keeps a budget. Searches look at weights, whose radii P_i(x) are moved to the nearest ones within the
+// budget; methods along a hypergradient take projected steps in the radii, and end near the best of many random ones.
 func TestJointByEveryMethod(t *testing.T) {
-	ctx, p := context.Background(), budget(seedOfRandom)
+	ctx, p, random := context.Background(), budget(seedOfRandom), map[string]float64{}
+	require.NoError(t, json.Unmarshal(must.Of(os.ReadFile(lowest))(t), &random))
 	for _, method := range tune.Methods() {
 		c := tune.Config{Method: method, Evaluations: 30, Seed: 1}
 		r, err := tune.Run(ctx, tune.Custom{Bilevel: p.Program}, c)
-		if slices.Contains([]string{tune.MethodIGJO, tune.MethodIFDM, tune.MethodHOAG}, method) {
+		if method == tune.MethodIFDM { // as of every program without a fit
 			require.ErrorContains(t, err, "cannot do the model budget")
 			continue
 		}
@@ -453,10 +454,36 @@ func TestJointByEveryMethod(t *testing.T) {
 		require.LessOrEqual(t, floats.Sum(r.Radii), p.budget+1e-6, method)
 		require.InEpsilon(t, p.at(t, r.Radii), r.Refit.Validation, 1e-4, method)
 		require.Less(t, r.Refit.Validation, 2.5, method)
+		if method == tune.MethodIGJO || method == tune.MethodHOAG {
+			r = must.Of(tune.Run(ctx, tune.Custom{Bilevel: p.Program}, tune.Config{Method: method}))(t)
+			require.LessOrEqual(t, floats.Sum(r.Radii), p.budget+1e-6, method)
+			require.LessOrEqual(t, r.Refit.Validation, 1.05*random[p.Name], method)
+			r = must.Of(tune.Run(ctx, tune.Custom{Bilevel: p.Program}, tune.Config{Method: method, Preset: tune.PresetPaper}))(t)
+			require.LessOrEqual(t, floats.Sum(r.Radii), p.budget+1e-6, method)
+		}
 	}
 	fast := tune.Custom{Bilevel: p.Program, Says: problems.Advice{Fit: func() (lower.Fit, error) { return nil, nil }}}
 	_, err := tune.Run(ctx, fast, tune.Config{})
 	require.ErrorContains(t, err, "know nothing of Bilevel.Joint")
+}
+
+// A search says which choices have nothing tried beyond them. The penalty form with the weight w has x = 4 - w, and the
+// validation error is least at 3.
+func TestSearchesSayEnds(t *testing.T) {
+	p := dca.Program{Name: "one", Radii: 1, H0: []float64{1}, Build: func(m *convex.Model, h convex.Expr) dca.Level {
+		x := m.Vector("x", 1)
+		half := func(from float64) convex.Expr { return convex.Scale(0.5, convex.SumSquares(convex.Sub(x, from))) }
+		return dca.Level{X: []*convex.Variable{x}, Train: half(4), Validation: half(3),
+			Constraints: []convex.Expr{convex.Sub(convex.Abs(x), h)}}
+	}}
+	for _, method := range []string{tune.MethodGrid, tune.MethodRandom, tune.MethodTPE, tune.MethodCMAES} {
+		for want, r := range map[string]tune.Range{"": {Low: 0.01, High: 100},
+			"at the least values tried: h1": {Low: 2, High: 100}, "at the largest values tried: h1": {Low: 0.01, High: 0.5}} {
+			got := must.Of(tune.Run(t.Context(), tune.Custom{Bilevel: p}, tune.Config{Method: method, Evaluations: 40,
+				Ranges: []tune.Range{r}}))(t)
+			require.Equal(t, want, got.Message, method)
+		}
+	}
 }
 
 // The start needs no H0, and is the same for radii in other units.

@@ -32,10 +32,6 @@ const plainStart = 0.01
 
 // checkDescent rejects models without the derivative that the method needs.
 func (t *task) checkDescent() error {
-	if t.Program.Joint != nil {
-		return fmt.Errorf("tune: %s cannot do the model %s: its steps do not keep Bilevel.Joint; vf-idca and searches do",
-			t.tuner.name, t.Model.Name())
-	}
 	if Able(t.tuner.name, t.Advice.Modes) {
 		return nil
 	}
@@ -64,23 +60,28 @@ func (t *task) descend(ctx context.Context) (*Result, error) {
 	if err != nil {
 		return nil, fmt.Errorf("tune: %s: %w", name, err)
 	}
-	if p == nil || p.Traits().Gradient == nil {
-		conic, err := t.conicFit(ctx)
-		if err != nil {
-			return nil, fmt.Errorf("tune: %s: %w", name, err)
-		}
-		defer conic.by.Close()
-		p = conic
-	}
 	radii := t.Program.Radii
 	trial := func(at *lower.Point) trial {
 		tr := trial{Lambda: at.Lambda[:radii:radii], X: at.X, Gap: known(at.Gap)}
 		if radii < len(at.Lambda) {
 			tr.Upper = at.Lambda[radii:]
 		}
+		if t.Program.Joint != nil { // see conicFit
+			tr.radii, tr.Lambda = tr.Lambda, at.State.([]float64)
+		}
 		return tr
 	}
+	var project func(ctx context.Context, h, of []float64) error
+	if p == nil || p.Traits().Gradient == nil {
+		conic, err := t.conicFit(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("tune: %s: %w", name, err)
+		}
+		defer conic.form.Close()
+		p, project = conic, conic.project
+	}
 	s := t.descentSettings(p)
+	s.Project = project
 	begin := func(solved int) {
 		t.begin(dca.Place{Stage: dca.StageDescent, Point: solved, Points: s.MaxSolves})
 	}
@@ -120,9 +121,13 @@ func (t *task) descentSettings(fit lower.Fit) hypergradient.Settings {
 	if t.Config.Preset == PresetPaper {
 		t.paperDescent(&s, fit)
 	}
-	if t.Start != nil {
-		s.Start, s.Chosen = slices.Concat(t.Start.Lambda, t.Start.Upper), true
-		for i, l := range t.Start.Lambda {
+	if from := t.Start; from != nil {
+		first := from.Lambda
+		if t.Program.Joint != nil {
+			first = from.Radii
+		}
+		s.Start, s.Chosen = slices.Concat(first, from.Upper), true
+		for i, l := range first {
 			s.Start[i] = max(l, leastStart*fit.LambdaMax())
 		}
 	}

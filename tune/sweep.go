@@ -21,6 +21,7 @@ func (t *task) settings() dca.Settings {
 // chains are the points in the order in which they are solved, each from the one before; a chain starts afresh, so that
 // results do not depend on how many workers share the chains. It ends early, without an error, when the context does.
 func (t *task) sweep(ctx context.Context, s *space, points [][]float64, chains [][]int) error {
+	t.searched = s
 	workers := t.Config.Workers
 	if workers == 0 {
 		workers = runtime.GOMAXPROCS(0)
@@ -113,6 +114,7 @@ var errStopped = errors.New("tune: stopped")
 // the one before. An error of evaluate ends the method, which passes it on.
 func (t *task) search(ctx context.Context, s *space,
 	propose func(evaluate func(unit []float64) (float64, error)) error) (*Result, error) {
+	t.searched = s
 	e, err := t.evaluator(ctx, s)
 	if err != nil {
 		return nil, err

@@ -42,6 +42,7 @@ type task struct {
 	stats     convex.Stats
 	fit       lower.Fit // see penalised
 	together  lower.Fit // see searching
+	searched  *space    // by a search, nil for other methods
 	short     bool      // the context would have ended before a fit could begin
 }
 
@@ -195,7 +196,34 @@ func (t *task) finish(ctx context.Context, status outcome.Stop, message string) 
 		return nil, err
 	}
 	out.Errors, out.Iterate = *out.Refit, out.RefitFit
+	if t.searched != nil && t.best.radii == nil && len(t.Program.Path) == 0 {
+		out.outermost(t)
+	}
 	return out, nil
+}
+
+// outermost says which axes of a search in a program without a path have the choice at an end of what was tried, beyond
+// which there may be better ones.
+func (out *Result) outermost(t *task) {
+	chosen := t.searched.point(t.best.Lambda, t.best.Upper)
+	below, above := make([]bool, len(chosen)), make([]bool, len(chosen))
+	for i := range t.trace {
+		if e := &t.trace[i]; e.Refit != nil {
+			for k, v := range t.searched.point(e.Lambda, e.H) {
+				below[k], above[k] = below[k] || v < chosen[k], above[k] || v > chosen[k]
+			}
+		}
+	}
+	var least, largest []string
+	for k, a := range t.searched.axes {
+		if !below[k] && above[k] {
+			least = append(least, a.Name)
+		} else if below[k] && !above[k] {
+			largest = append(largest, a.Name)
+		}
+	}
+	out.sayOf("at the least values tried", least)
+	out.sayOf("at the largest values tried", largest)
 }
 
 // penalties are the P_i(x) of a trial, by its fit where that has them all: conic programs copy large tables.

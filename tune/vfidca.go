@@ -86,14 +86,15 @@ func (out *Result) atEnds(r *dca.Result, p *dca.Program) {
 			largest = append(largest, name)
 		}
 	}
-	for _, end := range []struct {
-		names []string
-		where string
-	}{{zero, "the radii are at their floor, which holds the penalties at zero"}, {least, "at their least values"},
-		{largest, "at their largest values"}} {
-		if len(end.names) > 0 {
-			out.say(end.where + ": " + first(end.names))
-		}
+	out.sayOf("the radii are at their floor, which holds the penalties at zero", zero)
+	out.sayOf("at their least values", least)
+	out.sayOf("at their largest values", largest)
+}
+
+// sayOf says something of hyperparameters, if there are any.
+func (out *Result) sayOf(what string, names []string) {
+	if len(names) > 0 {
+		out.say(what + ": " + first(names))
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/convex/gp"
 	"github.com/conetune/conetune/internal/must"
 )
@@ -110,4 +111,29 @@ func Example() {
 	fmt.Printf("%v %.2f\n", r.Status, r.Objective)
 	// Output:
 	// optimal 353.55
+}
+
+// The least surface of a box with the volume 8: functions of vectors, and the same in logarithms.
+func ExampleProd() {
+	m := gp.NewModel()
+	sides := m.Vector("sides", 3)
+	m.Eq("volume", gp.Prod(sides), 8)
+	m.Ge("first", gp.At(sides, 0), gp.Pow(gp.At(sides, 1), 0.5))
+	pairs := gp.Mul(gp.Prod(sides), gp.Pow(sides, -1)) // of the two others
+	m.Minimize(gp.Maximum(gp.Sum(pairs), 1))
+	r, err := m.Solve(context.Background())
+	if err != nil {
+		panic(err)
+	}
+	fmt.Printf("%.3f with sides %.2f\n", r.Objective, r.Value(sides))
+
+	log := sides.Log() // a variable of this program
+	m.Convex().Minimize(convex.Sum(convex.Pos(log)))
+	if r, err = m.Solve(context.Background()); err != nil {
+		panic(err)
+	}
+	fmt.Printf("%.3f\n", r.Convex.Objective)
+	// Output:
+	// 12.000 with sides [2.00 2.00 2.00]
+	// 2.079
 }

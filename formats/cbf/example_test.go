@@ -3,7 +3,11 @@ package cbf_test
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
+
+	"github.com/james-bowman/sparse"
 
 	"github.com/conetune/conetune/backends"
 	_ "github.com/conetune/conetune/backends/native"
@@ -43,4 +47,32 @@ func Example() {
 	fmt.Printf("%.4f at (%.4f, %.4f)\n", s.Objective, s.X[0], s.X[1])
 	// Output:
 	// 1.4142 at (0.7071, 0.7071)
+}
+
+// A conic program as a file, and the model in a file.
+func ExampleFromConic() {
+	m, err := cbf.FromConic(&backends.Problem{Q: []float64{1, 2}, B: []float64{-1},
+		Cones: []backends.Cone{backends.Zero(1)}, A: sparse.NewCSC(1, 2, []int{0, 1, 2}, []int{0, 0}, []float64{-1, -1})}, 0)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	var text strings.Builder
+	if err := m.Encode(&text); err != nil {
+		fmt.Println(err)
+		return
+	}
+	path := filepath.Join(os.TempDir(), "from-conic.cbf")
+	defer os.Remove(path)
+	if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
+		fmt.Println(err)
+		return
+	}
+	if m, err = cbf.Read(path); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(m.Dims())
+	// Output:
+	// 2 1
 }

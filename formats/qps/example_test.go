@@ -2,8 +2,12 @@ package qps_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
 	"strings"
+
+	"github.com/james-bowman/sparse"
 
 	"github.com/conetune/conetune/backends"
 	_ "github.com/conetune/conetune/backends/native"
@@ -56,4 +60,38 @@ func Example() {
 	// bread 2.000
 	// milk 0.400
 	// cost 5.200, one more unit of energy costs 0.600
+}
+
+// A conic program as a file; qps.Read reads one.
+func ExampleFromConic() {
+	m, err := qps.FromConic(&backends.Problem{Q: []float64{1, 2}, B: []float64{-1},
+		Cones: []backends.Cone{backends.Zero(1)}, A: sparse.NewCSC(1, 2, []int{0, 1, 2}, []int{0, 0}, []float64{-1, -1})}, 0)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	m.Name = "two"
+	if err := m.Encode(os.Stdout); err != nil {
+		fmt.Println(err)
+	}
+	_, err = qps.Read("no such file.mps")
+	fmt.Println(errors.Is(err, os.ErrNotExist))
+	// Output:
+	// NAME two
+	// ROWS
+	//  N obj
+	//  E r1
+	// COLUMNS
+	//  x1 obj 1
+	//  x1 r1 -1
+	//  x2 obj 2
+	//  x2 r1 -1
+	// RHS
+	//  RHS r1 -1
+	// RANGES
+	// BOUNDS
+	//  FR BND x1
+	//  FR BND x2
+	// ENDATA
+	// true
 }

@@ -1,7 +1,9 @@
 package sdpa_test
 
 import (
+	"errors"
 	"fmt"
+	"os"
 	"strings"
 
 	"github.com/conetune/conetune/formats/sdpa"
@@ -22,7 +24,10 @@ func Example() {
 	n, rows := p.Problem.Dims()
 	fmt.Println(n, "variables,", rows, "rows, cone", p.Problem.Cones[0].Kind)
 	fmt.Printf("b = %.3f\n", p.Problem.B)
+	_, err = sdpa.Read("no such file.dat-s")
+	fmt.Println(errors.Is(err, os.ErrNotExist))
 	// Output:
 	// 2 variables, 3 rows, cone psd
 	// b = [0.000 1.414 0.000]
+	// true
 }

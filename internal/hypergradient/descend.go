@@ -87,7 +87,9 @@ func (s *search) descend(ctx context.Context, at *lower.Point) error {
 			}
 			break
 		}
-		memory.add(difference(next.Lambda, at.Lambda), subtract(nextG, g))
+		if s.Project == nil { // the set would have to be projected onto in the metric of the Hessian
+			memory.add(difference(next.Lambda, at.Lambda), subtract(nextG, g))
+		}
 		rate = 2 * used
 		s.progress(at, at.Validation-next.Validation)
 		at, g = next, nextG
@@ -130,8 +132,11 @@ func (l *line) search(ctx context.Context, rate float64) (*lower.Point, []float6
 		if rate*size < leastMove {
 			break
 		}
-		lambda := l.s.move(l.at.Lambda, l.d, rate)
-		step := difference(lambda, l.at.Lambda) // not rate d where the least value cuts it
+		lambda, err := l.s.move(ctx, l.at.Lambda, l.d, rate)
+		if err != nil {
+			return nil, nil, 0, err
+		}
+		step := difference(lambda, l.at.Lambda) // not rate d where it is cut or projected
 		slope := floats.Dot(l.g, step)
 		if slope >= 0 {
 			long, rate = rate, (short+rate)/2

@@ -77,12 +77,17 @@ func (s *search) approximate(ctx context.Context, at *lower.Point, o approximati
 			break
 		}
 		tol *= tolShrink
+		to, failed := s.move(ctx, at.Lambda, g, -rate)
+		if failed != nil {
+			return at, failed
+		}
 		var next *lower.Point
-		if next, err = s.solve(ctx, s.move(at.Lambda, g, -rate), math.Max(s.LowerTol, tol*tol), at); next == nil {
+		if next, err = s.solve(ctx, to, math.Max(s.LowerTol, tol*tol), at); next == nil {
 			break
 		}
 		s.out.Iterations++
-		if next.Validation <= at.Validation+slack*tol*scale-decrease*rate*floats.Dot(g, g) {
+		promised := -floats.Dot(g, difference(to, at.Lambda)) // t_k |g_k|^2 but where the step is cut or projected
+		if next.Validation <= at.Validation+slack*tol*scale-decrease*promised {
 			rate *= rateUp
 		} else {
 			rate *= rateDown

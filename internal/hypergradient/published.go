@@ -3,6 +3,7 @@ package hypergradient
 import (
 	"context"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -56,12 +57,13 @@ func (s *search) backtrack(ctx context.Context, at *lower.Point) error {
 		next := at
 		for {
 			lambda := make([]float64, len(g))
-			moved := false
 			for i, l := range at.Lambda {
 				lambda[i] = math.Max(s.below(l-t*g[i], l, i), b.Floor)
-				moved = moved || lambda[i] != l
 			}
-			if !moved {
+			if lambda, err = s.project(ctx, lambda, at.Lambda); err != nil {
+				return err
+			}
+			if slices.Equal(lambda, at.Lambda) {
 				s.out.Status = Stationary
 				return nil
 			}
@@ -113,7 +115,11 @@ func (s *search) normalised(ctx context.Context, at *lower.Point) error {
 			s.out.Status = Stationary
 			return nil
 		}
-		next, err := s.solve(ctx, s.move(at.Lambda, g, -t), s.LowerTol, at)
+		to, err := s.move(ctx, at.Lambda, g, -t)
+		if err != nil {
+			return err
+		}
+		next, err := s.solve(ctx, to, s.LowerTol, at)
 		if next == nil {
 			return err
 		}

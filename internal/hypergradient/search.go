@@ -58,6 +58,10 @@ type Settings struct {
 	Tol float64
 	// LowerTol is the accuracy of the lower levels, as in [lower.Fit]. Default 1e-10.
 	LowerTol float64
+	// Project, if not nil, moves hyperparameters to the nearest ones of a convex set of positive ones, distances relative
+	// to those of where a step began, which are those of the logarithms to first order: steps are projected gradients
+	// (Goldstein, 1964; Bertsekas, On the Goldstein-Levitin-Polyak gradient projection method, 1976).
+	Project func(ctx context.Context, lambda, from []float64) error
 	// Observe, if not nil, is called for each lower-level solution, in order; k counts them from 1.
 	Observe func(k int, at *lower.Point)
 }
@@ -266,7 +270,11 @@ func (s *search) begin(ctx context.Context, tol float64) ([]*lower.Point, error)
 		if s.Chosen {
 			tol = s.LowerTol
 		}
-		at, err := s.solve(ctx, s.Start, tol, nil)
+		start, err := s.project(ctx, slices.Clone(s.Start), s.Start)
+		if err != nil {
+			return nil, err
+		}
+		at, err := s.solve(ctx, start, tol, nil)
 		if at == nil {
 			return nil, err
 		}
@@ -300,14 +308,26 @@ func (s *search) begin(ctx context.Context, tol float64) ([]*lower.Point, error)
 }
 
 // move returns lambda + t d, in the logarithms, between the bounds of the model; what is outside of them goes no
-// further out.
-func (s *search) move(lambda, d []float64, t float64) []float64 {
+// further out. With a projection d is relative to lambda: what curves away from the tangent of the logarithms, in a
+// direction that is projected out, would outweigh what remains.
+func (s *search) move(ctx context.Context, lambda, d []float64, t float64) ([]float64, error) {
 	out := make([]float64, len(lambda))
 	for i, l := range lambda {
-		out[i] = l * math.Exp(t*d[i])
+		if out[i] = l * math.Exp(t*d[i]); s.Project != nil {
+			out[i] = l + t*d[i]*l
+			continue
+		}
 		out[i] = math.Max(s.below(out[i], l, i), math.Min(s.low[i], l))
 	}
-	return out
+	return s.project(ctx, out, lambda)
+}
+
+// project is [Settings.Project] in place.
+func (s *search) project(ctx context.Context, lambda, from []float64) ([]float64, error) {
+	if s.Project == nil {
+		return lambda, nil
+	}
+	return lambda, s.Project(ctx, lambda, from)
 }
 
 // below is a value of hyperparameter i on the way from l, which goes no further up than its bound.

@@ -2,6 +2,7 @@ package hypergradient
 
 import (
 	"context"
+	"errors"
 	"math"
 	"slices"
 	"testing"
@@ -143,5 +144,52 @@ func TestQuasiNewtonOnAQuadratic(t *testing.T) {
 	}
 	for _, v := range x {
 		require.InDelta(t, 0, v, 1e-9)
+	}
+}
+
+// plane has the validation loss 1 + (lambda_0 - 3)^2 + (lambda_1 - 2)^2.
+type plane struct{ parabola }
+
+func (plane) Dim() int          { return 2 }
+func (plane) Path() [][]float64 { return [][]float64{{0.5, 2}, {1, 1}} }
+
+func (m plane) Solve(_ context.Context, lambda []float64, _ float64, _ *lower.Point) (*lower.Point, error) {
+	d, e := lambda[0]-3, lambda[1]-2
+	return &lower.Point{Lambda: lambda, Validation: 1 + d*d + e*e, Solved: true}, nil
+}
+
+func (m plane) Traits() lower.Traits {
+	return lower.Traits{Path: m.Path, Gradient: m.Gradient}
+}
+
+func (plane) Gradient(_ context.Context, at *lower.Point, _ lower.Mode, _ float64) ([]float64, error) {
+	return []float64{2 * (at.Lambda[0] - 3), 2 * (at.Lambda[1] - 2)}, nil
+}
+
+// The least value where lambda_0 + lambda_1 <= 3 is at (2, 1), and is found by projected steps from either side.
+func TestProject(t *testing.T) {
+	project := func(_ context.Context, h, from []float64) error {
+		if over := h[0] + h[1] - 3; over > 0 { // the least sum of ((h - t) / from)^2 with sum t = 3
+			for j, v := range from {
+				h[j] -= over * v * v / (from[0]*from[0] + from[1]*from[1])
+			}
+			if least := math.Min(h[0], h[1]); least < 0.1 {
+				h[0], h[1] = math.Max(0.1, math.Min(2.9, h[0])), math.Max(0.1, math.Min(2.9, h[1]))
+			}
+		}
+		return nil
+	}
+	for _, method := range methods {
+		for _, start := range [][]float64{nil, {0.1, 0.2}, {50, 1}} {
+			r := must.Of(method.run(t.Context(), plane{}, Settings{Project: project, Start: start, Tol: 1e-10,
+				Observe: func(_ int, at *lower.Point) { require.LessOrEqual(t, at.Lambda[0]+at.Lambda[1], 3+1e-9) }}))(t)
+			require.InDelta(t, 3, r.Best.Validation, 1e-4, "%s from %v: %v", method.name, start, r.Best.Lambda)
+		}
+	}
+	failed := errors.New("failed")
+	for _, method := range methods {
+		_, err := method.run(t.Context(), plane{},
+			Settings{Project: func(_ context.Context, _, _ []float64) error { return failed }})
+		require.ErrorIs(t, err, failed)
 	}
 }

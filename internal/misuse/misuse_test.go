@@ -1,4 +1,4 @@
-// Package misuse tries the functions of packages with wrong arguments.
+// Package misuse tries the functions of packages with wrong arguments, and says which have no example.
 package misuse
 
 import (
@@ -6,7 +6,6 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"os"
 	"path/filepath"
 	"reflect"
 	"runtime"
@@ -94,23 +93,61 @@ func call(t *testing.T, prefix, name string, f reflect.Value, args []reflect.Val
 
 // exported lists the functions of a folder's package.
 func exported(t *testing.T, folder string) (names []string) {
-	files, err := os.ReadDir(folder)
-	if err != nil {
-		t.Fatal(err)
+	declared(t, folder, false, func(f *ast.FuncDecl) {
+		if f.Recv == nil && f.Name.IsExported() {
+			names = append(names, f.Name.Name)
+		}
+	})
+	return names
+}
+
+// declared visits the functions and methods of a folder's package, or those of its tests.
+func declared(t *testing.T, folder string, tests bool, visit func(*ast.FuncDecl)) {
+	files, err := filepath.Glob(filepath.Join(folder, "*.go"))
+	if err != nil || len(files) == 0 {
+		t.Fatal(folder, err)
 	}
 	for _, f := range files {
-		if !strings.HasSuffix(f.Name(), ".go") || strings.HasSuffix(f.Name(), "_test.go") {
+		if strings.HasSuffix(f, "_test.go") != tests {
 			continue
 		}
-		file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(folder, f.Name()), nil, 0)
+		file, err := parser.ParseFile(token.NewFileSet(), f, nil, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, d := range file.Decls {
-			if f, ok := d.(*ast.FuncDecl); ok && f.Recv == nil && f.Name.IsExported() {
-				names = append(names, f.Name.Name)
+			if f, ok := d.(*ast.FuncDecl); ok {
+				visit(f)
 			}
 		}
 	}
-	return names
+}
+
+// Every exported function and method of these packages is called in an example of its folder.
+func TestExamples(t *testing.T) {
+	for _, folder := range []string{"convex", "convex/gp", "backends", "formats/cbf", "formats/qps", "formats/sdpa"} {
+		shown, path := map[string]bool{}, filepath.Join("..", "..", folder)
+		declared(t, path, true, func(f *ast.FuncDecl) {
+			ast.Inspect(f, func(n ast.Node) bool {
+				if s, ok := n.(*ast.SelectorExpr); ok && strings.HasPrefix(f.Name.Name, "Example") {
+					shown[s.Sel.Name] = true
+				}
+				return true
+			})
+		})
+		declared(t, path, false, func(f *ast.FuncDecl) {
+			public := f.Name.IsExported()
+			if f.Recv != nil {
+				ast.Inspect(f.Recv.List[0].Type, func(n ast.Node) bool {
+					if of, ok := n.(*ast.Ident); ok {
+						public = public && of.IsExported()
+					}
+					return true
+				})
+			}
+			if public && !shown[f.Name.Name] {
+				t.Errorf("%s: no example calls %s", folder, f.Name.Name)
+			}
+		})
+	}
 }

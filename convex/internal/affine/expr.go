@@ -271,6 +271,11 @@ func (a Expr) Eval(at Values, of func(*Variable) []float64) []float64 {
 // Fixed says that the expression has no parameter in its constant term.
 func (a Expr) Fixed() bool { return len(a.Pars) == 0 }
 
+// Bounding says that the expression has variables that no model has.
+func (a Expr) Bounding() bool {
+	return slices.ContainsFunc(a.Vars, func(t Term) bool { return t.V.Bounds != nil })
+}
+
 // Weighted says that a parameter is a factor of a variable.
 func (a Expr) Weighted() bool {
 	return slices.ContainsFunc(a.Vars, func(t Term) bool { return t.W != nil })

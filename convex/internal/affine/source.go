@@ -13,10 +13,13 @@ type Variable struct {
 	Name string
 	N    int
 	Sign int // 1 where no entry is negative, -1 where none is positive
-	// Bounds is what a variable stands for that no model has, and is at least as large as; nil for others.
-	Bounds interface {
-		Eval(at Values, of func(*Variable) []float64) []float64
-	}
+	// Bounds is what a variable stands for that no model has; nil for others.
+	Bounds Bounds
+}
+
+// Bounds is a function that a variable is as large as, or at least as large as.
+type Bounds interface {
+	Eval(at Values, of func(*Variable) []float64) []float64
 }
 
 // Expr returns the variable as an expression.

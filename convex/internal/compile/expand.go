@@ -35,15 +35,27 @@ func (c *compiler) resolved(a affine.Expr) affine.Expr {
 		}
 		u := c.bounds[t.V]
 		if u == nil {
-			f := c.resolve(t.V.Bounds.(Function))
-			u = c.auxiliary(t.V.Name, t.V.N)
-			c.bounds[t.V] = u
-			c.lessEqual(f.minusAffine(u.Expr()), sink{})
+			switch of := t.V.Bounds.(type) {
+			case Prefix:
+				of.Of = c.resolved(of.Of)
+				u = c.bounding(t.V)
+				c.emit(backends.ZeroCone, of.Equation(u.Expr()))
+			case Function:
+				f := c.resolve(of)
+				u = c.bounding(t.V)
+				c.lessEqual(f.minusAffine(u.Expr()), sink{})
+			}
 		}
 		a.Vars = slices.Clone(a.Vars)
 		a.Vars[i].V = u
 	}
 	return a
+}
+
+// bounding adds the variable of the program in the place of one that no model has.
+func (c *compiler) bounding(v *affine.Variable) *affine.Variable {
+	c.bounds[v] = c.auxiliary(v.Name, v.N)
+	return c.bounds[v]
 }
 
 // atom is resolve for atoms, the same one where the argument is none.
@@ -308,7 +320,7 @@ func (c *compiler) bound(t AtomTerm) affine.Expr {
 
 // noteSparse records u >= |scale*v| for a whole variable v, whose rows start at the given group.
 func (c *compiler) noteSparse(a *Atom, u *affine.Variable, first int) {
-	if a.Kind != AbsAtom || !a.Arg.Whole() || !a.Arg.Fixed() || floats.Norm(a.Arg.C, 1) != 0 {
+	if a.Kind != AbsAtom || !c.whole(a.Arg) || !a.Arg.Fixed() || floats.Norm(a.Arg.C, 1) != 0 {
 		return
 	}
 	t := a.Arg.Vars[0]

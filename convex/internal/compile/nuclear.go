@@ -40,9 +40,12 @@ func (c *Curve) Weight(at affine.Values, z []float64) float64 {
 	return weight
 }
 
+// whole says that an expression is a multiple of a whole variable of the model, and more.
+func (c *compiler) whole(a affine.Expr) bool { return a.Whole() && a.Vars[0].V.ID < c.Users }
+
 // noteMatrix records the rows (h, a) of a nuclear norm cone if a is a whole variable.
 func (c *compiler) noteMatrix(g *Group, a affine.Expr) {
-	if !a.Whole() || !a.Fixed() || floats.Norm(a.C, 1) != 0 {
+	if !c.whole(a) || !a.Fixed() || floats.Norm(a.C, 1) != 0 {
 		return
 	}
 	t := a.Vars[0]

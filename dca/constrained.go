@@ -1,0 +1,99 @@
+package dca
+
+import (
+	"context"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/conetune/conetune/convex"
+)
+
+// Constrained is the lower level of a program within its constraints, compiled once with h as a parameter,
+//
+//	minimize over x  l(x, h)   s.t.  P_i(x) <= r_i,  g(x, h) <= 0,  x in X,
+//
+// for methods that take steps in h = (r, u) themselves, as they must where [Program.Joint] is what bounds these: its
+// gradient is that of F(h) = L(x(h), h). It is for one goroutine at a time.
+type Constrained struct {
+	low      *lowerForm
+	settings Settings
+}
+
+// NewConstrained prepares the lower level. Of the settings, those of the conic solver count.
+func NewConstrained(p Program, s Settings) (*Constrained, error) {
+	s, err := p.prepared(s)
+	if err != nil {
+		return nil, err
+	}
+	low, err := newLower(&p, &s)
+	return &Constrained{low, s}, err
+}
+
+// Solve solves the lower level at h. The value, the losses and the multipliers are those of the solution.
+func (c *Constrained) Solve(ctx context.Context, h []float64) (*Solution, error) {
+	sol, err := c.low.solve(ctx, h)
+	if err != nil {
+		return nil, err
+	}
+	out := &Solution{Status: sol.conic.status, Residual: sol.conic.residual, Gap: sol.gap, Value: math.NaN(),
+		Train: math.NaN(), Validation: math.NaN(), Stats: c.low.stats()}
+	if sol.x == nil {
+		return out, nil
+	}
+	out.X, out.Lambda, out.Value, out.Train, out.at = sol.x, sol.lambda(c.low.program.Radii), sol.value, sol.value, sol
+	if x := sol.x; c.low.blocks != nil {
+		out.Validation = 0
+		for _, b := range c.low.blocks {
+			out.Validation += b.level.Validation.Eval(point(b.level.X, x[:len(b.level.X)]))[0]
+			x = x[len(b.level.X):]
+		}
+	}
+	return out, nil
+}
+
+// Gradient solves the lower level at h, and returns the gradient of F there, see [convex.Result.Gradient]; nil where
+// the solve was of no use. Where the solution is degenerate, it is that of the least norm.
+func (c *Constrained) Gradient(ctx context.Context, h []float64) ([]float64, error) {
+	results, _, err := c.low.results(ctx, h)
+	if results == nil || err != nil {
+		return nil, err
+	}
+	out := make([]float64, len(h))
+	gradients, err := c.low.gradients(ctx, results)
+	for i, g := range gradients {
+		floats.Add(out, g[c.low.blocks[i].h])
+	}
+	return out, err
+}
+
+// Line returns n points from where the constraints hold nothing back to where they hold back all that they can, each at
+// the same share of the way from the last to the end: h with bounds and [Program.Joint] kept. It is nil where there is
+// no such h, or the context ended.
+func (c *Constrained) Line(ctx context.Context, n int) (points [][]float64, err error) {
+	l, err := c.low.program.newLine(ctx, &c.settings)
+	if l == nil {
+		return nil, err
+	}
+	for k := range n {
+		points = append(points, l.at(math.Pow(lineStep, float64(k))))
+	}
+	return points, nil
+}
+
+// Nearest moves h into bounds and, where [Program.Joint] is above 0, to the nearest point at which it is not, in
+// distances relative to the size of each entry of some others, such as h itself. The error is for a program of that
+// which is not convex, or was not solved.
+func (c *Constrained) Nearest(ctx context.Context, h, of, lo, hi []float64) error {
+	p := c.low.program
+	if err := p.nearest(ctx, &c.settings, h, of, lo, hi); err != nil || p.keeps(h) {
+		return err
+	}
+	return p.errorf("no hyperparameters were found near %.3g that keep Joint", h)
+}
+
+// Stats adds up what the conic solvers did.
+func (c *Constrained) Stats() convex.Stats { return c.low.stats() }
+
+// Close frees the solvers, which further solves make anew.
+func (c *Constrained) Close() error { return c.low.close() }

@@ -71,6 +71,34 @@ func ExampleRows() {
 	// one block from row 5 of 3
 }
 
+// Solves into the memory of one solution, a point of which is kept in memory of its own.
+func ExampleFiller() {
+	backend, err := backends.Open("native")
+	if err != nil {
+		log.Fatal(err)
+	}
+	solver, err := backend.Setup(atLeast(), backends.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer solver.Close()
+	var out backends.Solution
+	var kept backends.Point
+	for _, b := range []float64{-1, -2} {
+		if err := solver.Update(backends.Update{B: []float64{b}}); err != nil {
+			log.Fatal(err)
+		}
+		if err := solver.(backends.Filler).SolveInto(context.Background(), &out); err != nil {
+			log.Fatal(err)
+		}
+		fmt.Printf("%.3f after %.3f\n", out.X, kept.X)
+		kept = kept.Copy(backends.Point{X: out.X, S: out.S, Z: out.Z})
+	}
+	// Output:
+	// [1.000] after []
+	// [2.000] after [1.000]
+}
+
 // What a problem says of itself, and what is wrong with one.
 func ExampleProblem() {
 	p := atLeast()

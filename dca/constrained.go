@@ -45,7 +45,9 @@ func (c *Constrained) Solve(ctx context.Context, h []float64) (*Solution, error)
 	if x := sol.x; c.low.blocks != nil {
 		out.Validation = 0
 		for _, b := range c.low.blocks {
-			out.Validation += b.level.Validation.Eval(point(b.level.X, x[:len(b.level.X)]))[0]
+			pt := point(b.level.X, x[:len(b.level.X)])
+			pt[b.h] = h
+			out.Validation += b.level.Validation.Eval(pt)[0]
 			x = x[len(b.level.X):]
 		}
 	}

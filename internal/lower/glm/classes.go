@@ -32,6 +32,7 @@ func (m Multinomial) Joint(y, weights []float64) func() Coupled {
 		f := make([]float64, m.Classes)
 		sum := func(eta, pull, curve []float64) (sum float64) {
 			last = curve
+			product := 1.0
 			for i, w := range weights {
 				if w == 0 {
 					for k := range f {
@@ -41,22 +42,29 @@ func (m Multinomial) Joint(y, weights []float64) func() Coupled {
 				}
 				top, all, own := math.Inf(-1), 0.0, int(y[i])
 				for k := range f {
-					f[k] = eta[k*n+i]
-					top = math.Max(top, f[k])
+					v := eta[k*n+i]
+					if f[k] = v; v > top {
+						top = v
+					}
 				}
 				sum += w * (top - f[own])
 				for k, v := range f {
 					f[k] = math.Exp(v - top)
 					all += f[k]
 				}
-				sum += w * math.Log(all)
+				if w != 1 {
+					sum += w * math.Log(all)
+				} else if product *= all; !(product < mostProduct) {
+					sum, product = sum+math.Log(product), 1
+				}
+				share := w / all
 				for k, v := range f {
-					v *= w / all
+					v *= share
 					pull[k*n+i], curve[k*n+i] = -v, v
 				}
 				pull[own*n+i] += w
 			}
-			return sum
+			return sum + math.Log(product)
 		}
 		second := func(ctx context.Context, x design.Classes, entries []int, from, threads int) []float64 {
 			return secondOfClasses(ctx, x, entries, last, weights, threads)[from*len(entries):]

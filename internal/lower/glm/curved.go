@@ -42,6 +42,7 @@ type point struct {
 	constants   []float64 // of classes, where the fit starts
 	slant       float64   // mean of the pulls, 0 without intercept
 	own         bool      // the model has the curvatures of the fold
+	slow        bool      // so that these are to be as they are
 	last        bool      // the round is the last one, to all digits
 	model       []float64 // curvatures of the model
 	unit        float64   // total over their sum
@@ -422,9 +423,7 @@ func (p *Path) solveCurved(ctx context.Context, tol float64) {
 		d.slopes(ctx, folds)
 	}, func(f *fold) {
 		t, pt := f.number, f.point
-		if pt.own = pt.own || slow[t] > 1; pt.whole != nil && slow[t] > 0 {
-			pt.whole.curve = nil
-		}
+		pt.own, pt.slow = pt.own || slow[t] > 1, slow[t] > 0
 		f.round(ctx, f.weights)
 	}, func(f *fold) {
 		pt, before := f.point, f.gap

@@ -34,6 +34,10 @@ func (f *fold) takeOwn(ctx context.Context) {
 // multiply makes the products of all features with the curvatures of a fold.
 func (f *fold) multiply(ctx context.Context) {
 	q, pt, rows := *f.d, f.point, []int(nil)
+	if g, ok := f.products.(*gram); ok && g.own && !pt.slow &&
+		floats.Distance(pt.model, pt.curve, 1) <= renew*floats.Sum(pt.curve) {
+		return
+	}
 	for i, train := range q.train[f.number] {
 		if train {
 			rows = append(rows, i)
@@ -42,7 +46,7 @@ func (f *fold) multiply(ctx context.Context) {
 	q.curved, q.y, q.weights = nil, [][]float64{make([]float64, q.n)}, slices.Clone(pt.curve)
 	raise(q.weights, q.train[f.number])
 	s := q.sums(ctx, rows)
-	g := &gram{d: &q, h: make([][]float64, len(q.folds))}
+	g := &gram{d: &q, h: make([][]float64, len(q.folds)), own: true}
 	dense.Scale(s.less, -1)
 	f.part = q.part(s, q.folds[f.number])
 	f.part.centre(s.less, q.p)

@@ -66,6 +66,10 @@ func (c Classes) each(r [][]float64) (list [][]float64) {
 
 // LessEach subtracts the columns of all entries times coefficients from each of some vectors.
 func (c Classes) LessEach(ctx context.Context, b, r [][]float64, threads int) {
+	if c.K == 1 {
+		c.X.LessEach(ctx, b, r, threads)
+		return
+	}
 	var steps [][]float64
 	rows, p := c.each(r), c.X.p*c.K
 	for m, b := range b {
@@ -84,6 +88,10 @@ func (c Classes) LessEach(ctx context.Context, b, r [][]float64, threads int) {
 
 // DotsEach sets each of out to the products of the columns of all entries with one of some vectors.
 func (c Classes) DotsEach(ctx context.Context, r, out [][]float64, threads int) {
+	if c.K == 1 && len(out[0]) == c.X.p {
+		c.X.DotsEach(ctx, r, out, threads)
+		return
+	}
 	var dots [][]float64
 	rows := c.each(r)
 	for range rows {

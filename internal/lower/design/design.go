@@ -263,8 +263,8 @@ func (d *Matrix) LessEach(ctx context.Context, a, r [][]float64, threads int) {
 	})
 }
 
-// DotsEach sets each of out to the products of all columns with one of several vectors, with one pass over the table, on
-// some threads, until the context ends.
+// DotsEach sets each of out to the products of all columns with one of several vectors, with one pass over the table,
+// on some threads, until the context ends.
 func (d *Matrix) DotsEach(ctx context.Context, r, out [][]float64, threads int) {
 	if d.dense == nil || d.n < kernelRows {
 		const columns = 8 // that stay in the cache

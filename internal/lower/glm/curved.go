@@ -14,7 +14,8 @@ import (
 // curved is what fits of a [Loss] have beside those of squares. Each round solves a quadratic model about the last
 // predictions, with the exact gradient, to a share of what it has to gain (Lee, Sun, Saunders, Proximal Newton-type
 // methods for minimizing composite functions, SIAM J. Optim. 24, 2014). Its curvatures are a fold's own, by the columns
-// of the working set, or those of all folds together, by products of all columns, as long as a fold gets on with them.
+// of the working set, or those of all folds together, by products of all columns, as long as a fold gets on with them;
+// it then has products of its own, where most columns are in use.
 type curved struct {
 	shared bool      // there are products of all columns
 	train  []point   // where the folds start, without coefficients
@@ -345,13 +346,28 @@ func (d *Data) changes(ctx context.Context, folds []*fold) {
 			pt.change, pt.from = make([]float64, d.n), make([]float64, d.n)
 		}
 		clear(pt.change)
+		to = append(to, pt.change)
+		if !x.X.Dense() { // few of many columns
+			continue
+		}
 		less := make([]float64, d.p)
 		for i, j := range f.features() {
 			less[j] = pt.before[i] - f.b[j]
 		}
-		steps, to = append(steps, less), append(to, pt.change)
+		steps = append(steps, less)
 	}
-	x.LessEach(ctx, steps, to, d.threads)
+	if x.X.Dense() {
+		x.LessEach(ctx, steps, to, d.threads)
+		return
+	}
+	crew.Each(len(folds), d.threads, func(k int) {
+		f := folds[k]
+		for i, j := range f.features() {
+			if step := f.b[j] - f.point.before[i]; step != 0 {
+				x.Axpy(step, j, to[k])
+			}
+		}
+	})
 }
 
 // features are those of the working set.

@@ -3,6 +3,7 @@
 package crew
 
 import (
+	"context"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -53,6 +54,16 @@ func Each(n, workers int, f func(i int)) {
 		})
 	}
 	group.Wait()
+}
+
+// Until is Each in a few parts for each worker, which ask before each call whether the context has ended.
+func Until(ctx context.Context, n, workers int, f func(i int)) {
+	parts := min(n, 4*workers)
+	Each(parts, workers, func(part int) {
+		for i := part * n / parts; i < (part+1)*n/parts && ctx.Err() == nil; i++ {
+			f(i)
+		}
+	})
 }
 
 // All is Each with as many workers as there are threads.

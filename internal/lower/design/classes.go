@@ -1,6 +1,10 @@
 package design
 
-import "gonum.org/v1/gonum/floats"
+import (
+	"context"
+
+	"gonum.org/v1/gonum/floats"
+)
 
 // Classes are the columns of a table for predictions of K classes, which stand one class after the other: entry j K + k
 // is feature j in the rows of class k, and zero in others. Feature p, after those of the table, is one in all rows.
@@ -50,14 +54,58 @@ func (c Classes) Dot(entry int, r []float64) float64 {
 	return floats.Sum(r)
 }
 
-// Dots sets out to the products of r with the columns of the entries from from on.
-func (c Classes) Dots(from int, r, out []float64) {
-	if c.K == 1 && from+len(out) <= c.X.p {
-		c.X.Dots(from, r, out)
+// each are the columns of r of the classes, those of one vector after the other's.
+func (c Classes) each(r [][]float64) (list [][]float64) {
+	for _, v := range r {
+		for k := range c.K {
+			list = append(list, v[k*c.X.n:(k+1)*c.X.n])
+		}
+	}
+	return list
+}
+
+// LessEach subtracts the columns of all entries times coefficients from each of some vectors.
+func (c Classes) LessEach(ctx context.Context, b, r [][]float64, threads int) {
+	if c.K == 1 {
+		c.X.LessEach(ctx, b, r, threads)
 		return
 	}
-	for i := range out {
-		out[i] = c.Dot(from+i, r)
+	var steps [][]float64
+	rows, p := c.each(r), c.X.p*c.K
+	for m, b := range b {
+		for k := range c.K {
+			one := make([]float64, c.X.p)
+			for j := range one {
+				one[j] = b[j*c.K+k]
+			}
+			if steps = append(steps, one); p+k < len(b) && b[p+k] != 0 {
+				floats.AddConst(-b[p+k], rows[m*c.K+k])
+			}
+		}
+	}
+	c.X.LessEach(ctx, steps, rows, threads)
+}
+
+// DotsEach sets each of out to the products of the columns of all entries with one of some vectors.
+func (c Classes) DotsEach(ctx context.Context, r, out [][]float64, threads int) {
+	if c.K == 1 && len(out[0]) == c.X.p {
+		c.X.DotsEach(ctx, r, out, threads)
+		return
+	}
+	var dots [][]float64
+	rows := c.each(r)
+	for range rows {
+		dots = append(dots, make([]float64, c.X.p))
+	}
+	c.X.DotsEach(ctx, rows, dots, threads)
+	for m, to := range out {
+		for e := range to {
+			if i := m*c.K + e%c.K; e < c.X.p*c.K {
+				to[e] = dots[i][e/c.K]
+			} else {
+				to[e] = floats.Sum(rows[i])
+			}
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package design
 
 import (
+	"context"
 	"fmt"
 	"runtime"
 	"slices"
@@ -232,6 +233,65 @@ func (d *Matrix) Less(from int, a, r []float64) {
 			d.Axpy(-v, from+k, r)
 		}
 	}
+}
+
+// eachRows and eachColumns are the rows and columns of a block that stays in the cache for several vectors.
+const eachRows, eachColumns = 2048, 32
+
+// LessEach is Less of all columns for several vectors, with one pass over the table, on some threads, until the context
+// ends. Columns that are multiplied by zero cost nothing.
+func (d *Matrix) LessEach(ctx context.Context, a, r [][]float64, threads int) {
+	if d.dense == nil || d.n < kernelRows {
+		crew.Each(len(r), threads, func(k int) { d.Less(0, a[k], r[k]) })
+		return
+	}
+	crew.Until(ctx, (d.n+eachRows-1)/eachRows, threads, func(block int) {
+		lo := block * eachRows
+		rows := min(eachRows, d.n-lo)
+		for from := 0; from < d.p; from += eachColumns {
+			last := min(d.p, from+eachColumns)
+			for k, steps := range a {
+				for j := from; j < last; j++ {
+					first := j
+					for j < last && steps[j] != 0 {
+						j++
+					}
+					dense.GemvN(rows, j-first, d.dense[first*d.n+lo:], d.n, steps[first:j], r[k][lo:])
+				}
+			}
+		}
+	})
+}
+
+// DotsEach sets each of out to the products of all columns with one of several vectors, with one pass over the table,
+// on some threads, until the context ends.
+func (d *Matrix) DotsEach(ctx context.Context, r, out [][]float64, threads int) {
+	if d.dense == nil || d.n < kernelRows {
+		const columns = 8 // that stay in the cache
+		crew.Until(ctx, (d.p+columns-1)/columns, threads, func(block int) {
+			for from, k := block*columns, 0; k < len(r); k++ {
+				d.Dots(from, r[k], out[k][from:min(d.p, from+columns)])
+			}
+		})
+		return
+	}
+	crew.Until(ctx, (d.p+eachColumns-1)/eachColumns, threads, func(block int) {
+		from := block * eachColumns
+		columns := min(eachColumns, d.p-from)
+		for k := range out {
+			clear(out[k][from : from+columns])
+		}
+		for lo := 0; lo < d.n; lo += eachRows {
+			for k, v := range r {
+				dense.GemvT(min(eachRows, d.n-lo), columns, d.dense[from*d.n+lo:], d.n, v[lo:], out[k][from:])
+			}
+		}
+		for k := range out {
+			for j := from; j < from+columns; j++ {
+				out[k][j] = 0 - out[k][j]
+			}
+		}
+	})
 }
 
 // largest bounds the root mean square of a column, as tables of files bound their entries: products of four entries,

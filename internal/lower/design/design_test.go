@@ -179,3 +179,46 @@ func TestTogether(t *testing.T) {
 		}
 	}
 }
+
+// Products of several vectors with all columns, in blocks of rows and columns, are those of matrices.
+func TestEach(t *testing.T) {
+	const n, p, k, classes = 3 * eachRows / 2, eachColumns + 3, 2, 3
+	rng := rand.New(rand.NewPCG(1, 2))
+	x := mat.NewDense(n, p, nil)
+	x.Apply(func(int, int, float64) float64 { return rng.NormFloat64() * float64(rng.IntN(2)) }, x)
+	start, index, value := []int{0}, []int(nil), []float64(nil)
+	for j := range p {
+		for i := range n {
+			if v := x.At(i, j); v != 0 {
+				index, value = append(index, i), append(value, v)
+			}
+		}
+		start = append(start, len(index))
+	}
+	for _, d := range []*Matrix{New(x), FromEntries(n, p, start, index, value)} {
+		c := Classes{X: d, K: classes}
+		var b, r, out [][]float64
+		for range k {
+			one, two := make([]float64, p*classes+classes-1), make([]float64, n*classes)
+			for j := range one {
+				one[j] = float64(rng.IntN(3)) - 1
+			}
+			for i := range two {
+				two[i] = rng.NormFloat64()
+			}
+			b, r, out = append(b, one), append(r, two), append(out, make([]float64, len(one)))
+		}
+		c.DotsEach(context.Background(), r, out, 2)
+		for m := range k {
+			before := append([]float64(nil), r[m]...)
+			for e, v := range out[m] {
+				require.InDelta(t, c.Dot(e, r[m]), v, 1e-11)
+			}
+			c.LessEach(context.Background(), b[m:m+1], r[m:m+1], 2)
+			for e, v := range b[m] {
+				c.Axpy(-v, e, before)
+			}
+			require.InDeltaSlice(t, before, r[m], 1e-12)
+		}
+	}
+}

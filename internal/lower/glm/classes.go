@@ -32,6 +32,7 @@ func (m Multinomial) Joint(y, weights []float64) func() Coupled {
 		f := make([]float64, m.Classes)
 		sum := func(eta, pull, curve []float64) (sum float64) {
 			last = curve
+			product := 1.0
 			for i, w := range weights {
 				if w == 0 {
 					for k := range f {
@@ -41,22 +42,29 @@ func (m Multinomial) Joint(y, weights []float64) func() Coupled {
 				}
 				top, all, own := math.Inf(-1), 0.0, int(y[i])
 				for k := range f {
-					f[k] = eta[k*n+i]
-					top = math.Max(top, f[k])
+					v := eta[k*n+i]
+					if f[k] = v; v > top {
+						top = v
+					}
 				}
 				sum += w * (top - f[own])
 				for k, v := range f {
 					f[k] = math.Exp(v - top)
 					all += f[k]
 				}
-				sum += w * math.Log(all)
+				if w != 1 {
+					sum += w * math.Log(all)
+				} else if product *= all; !(product < mostProduct) {
+					sum, product = sum+math.Log(product), 1
+				}
+				share := w / all
 				for k, v := range f {
-					v *= w / all
+					v *= share
 					pull[k*n+i], curve[k*n+i] = -v, v
 				}
 				pull[own*n+i] += w
 			}
-			return sum
+			return sum + math.Log(product)
 		}
 		second := func(ctx context.Context, x design.Classes, entries []int, from, threads int) []float64 {
 			return secondOfClasses(ctx, x, entries, last, weights, threads)[from*len(entries):]
@@ -185,6 +193,57 @@ func sparseClasses(ctx context.Context, x design.Classes, columns, class []int, 
 				}
 				row[at[b]] += v * by * value[b]
 			}
+		}
+	}
+}
+
+// centre adds to the coefficients of each feature what makes the penalties of its classes least, which changes nothing
+// else: between bounds, none; a median without half squares, a mean with these alone.
+func (f *fold) centre(w *Weights) {
+	d, k := f.d, f.d.classes
+	for first := 0; first+k <= d.p; first += k {
+		kinks, slope, bend := make([][2]float64, 0, k), 0.0, 0.0 // where coefficients vanish, and their weights
+		for e := first; e < first+k; e++ {
+			if lo, hi := d.bounds(e); !f.inWork[e] || !math.IsInf(lo, -1) || !math.IsInf(hi, 1) {
+				break
+			}
+			by, second := w.Norm[e]+w.absolute(e), w.second(e)
+			kinks = append(kinks, [2]float64{-f.b[e], by})
+			slope, bend = slope+second*f.b[e]-by, bend+second
+		}
+		if len(kinks) < k {
+			continue
+		}
+		slices.SortFunc(kinks, func(a, b [2]float64) int { return cmp.Compare(a[0], b[0]) })
+		lo, hi, i := math.Inf(-1), kinks[0][0], 0
+		for ; i < k && slope+bend*hi < 0; i++ {
+			if lo, slope, hi = hi, slope+2*kinks[i][1], math.Inf(1); i+1 < k {
+				hi = kinks[i+1][0]
+			}
+		}
+		add := max(lo, min(hi, 0))
+		if bend > 0 {
+			add = max(lo, min(hi, -slope/bend))
+		} else if slope > 0 {
+			add = lo
+		}
+		for e := first; add != 0 && e < first+k; e++ {
+			f.b[e] += add
+		}
+	}
+}
+
+// uncommon takes from a step what is common to all classes of a feature.
+func (f *fold) uncommon(features []int, step []float64) {
+	k := f.d.classes
+	count, sum := make([]int, f.d.p/k+1), make([]float64, f.d.p/k+1)
+	for i, e := range features {
+		count[e/k]++
+		sum[e/k] += step[i]
+	}
+	for i, e := range features {
+		if count[e/k] == k {
+			step[i] -= sum[e/k] / float64(k)
 		}
 	}
 }

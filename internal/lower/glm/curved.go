@@ -9,13 +9,13 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/internal/crew"
-	"github.com/conetune/conetune/internal/indices"
 )
 
 // curved is what fits of a [Loss] have beside those of squares. Each round solves a quadratic model about the last
 // predictions, with the exact gradient, to a share of what it has to gain (Lee, Sun, Saunders, Proximal Newton-type
 // methods for minimizing composite functions, SIAM J. Optim. 24, 2014). Its curvatures are a fold's own, by the columns
-// of the working set, or those of all folds together, by products of all columns, as long as a fold gets on with them.
+// of the working set, or those of all folds together, by products of all columns, as long as a fold gets on with them;
+// it then has products of its own, where most columns are in use.
 type curved struct {
 	shared bool      // there are products of all columns
 	train  []point   // where the folds start, without coefficients
@@ -43,6 +43,7 @@ type point struct {
 	constants   []float64 // of classes, where the fit starts
 	slant       float64   // mean of the pulls, 0 without intercept
 	own         bool      // the model has the curvatures of the fold
+	slow        bool      // so that these are to be as they are
 	last        bool      // the round is the last one, to all digits
 	model       []float64 // curvatures of the model
 	unit        float64   // total over their sum
@@ -241,8 +242,8 @@ func (w *Weights) scaled(to *Weights, unit float64) *Weights {
 	return to
 }
 
-// round takes a step of a fold with the model, and returns the decrease of the objective.
-func (f *fold) round(ctx context.Context, w *Weights) float64 {
+// round solves the model of a fold.
+func (f *fold) round(ctx context.Context, w *Weights) {
 	d, pt := f.d, f.point
 	if e := pt.envelope; e != nil && e.due {
 		e.advance(pt.pull)
@@ -263,11 +264,10 @@ func (f *fold) round(ctx context.Context, w *Weights) float64 {
 		}
 		pt.model, pt.unit, f.part = slices.Clone(pt.curve), 1, new(part)
 	} else if pt.own || !d.curved.shared {
-		f.takeOwn()
+		f.takeOwn(ctx)
 	}
-	features := f.features()
 	pt.before = pt.before[:0]
-	for _, j := range features {
+	for _, j := range f.features() {
 		pt.before = append(pt.before, f.b[j])
 	}
 	if pt.truncated = f.truncated(ctx, w); !pt.truncated {
@@ -284,13 +284,14 @@ func (f *fold) round(ctx context.Context, w *Weights) float64 {
 			s.end(f)
 		}
 	}
-	if pt.change == nil {
-		pt.change, pt.from = make([]float64, d.n), make([]float64, d.n)
-	}
-	change, eta := pt.change, pt.from
-	clear(change)
+}
+
+// advance goes from before the round towards the solution of its model, by which the predictions have the whole change,
+// as far as the objective falls, and returns by how much.
+func (f *fold) advance(w *Weights) float64 {
+	d, pt := f.d, f.point
+	change, eta, features := pt.change, pt.from, f.features()
 	copy(eta, pt.eta)
-	f.addChange(features, change)
 	step := 0.0
 	if d.intercept {
 		slope, curve := pt.slant*pt.total, 0.0
@@ -335,29 +336,38 @@ func (f *fold) round(ctx context.Context, w *Weights) float64 {
 	return 0
 }
 
-// addChange adds what the coefficients of features have changed by since before the round to predictions, those of
-// dense columns next to each other together.
-func (f *fold) addChange(features []int, eta []float64) {
-	x, order := f.d.entries(), indices.Range(0, len(features))
-	together := x.K == 1 && x.X.Dense()
-	if together {
-		slices.SortFunc(order, func(a, b int) int { return features[a] - features[b] })
-	}
-	var run []float64
-	for k, i := range order {
-		j := features[i]
-		step := f.point.before[i] - f.b[j]
-		if !together {
-			if step != 0 {
-				x.Axpy(-step, j, eta)
-			}
+// changes sets the changes of predictions of some folds to what coefficients have changed by since before the round.
+func (d *Data) changes(ctx context.Context, folds []*fold) {
+	x := d.entries()
+	var steps, to [][]float64
+	for _, f := range folds {
+		pt := f.point
+		if pt.change == nil {
+			pt.change, pt.from = make([]float64, d.n), make([]float64, d.n)
+		}
+		clear(pt.change)
+		to = append(to, pt.change)
+		if !x.X.Dense() { // few of many columns
 			continue
 		}
-		if run = append(run, step); step == 0 || k+1 == len(order) || features[order[k+1]] != j+1 {
-			x.X.Less(j+1-len(run), run, eta)
-			run = run[:0]
+		less := make([]float64, d.p)
+		for i, j := range f.features() {
+			less[j] = pt.before[i] - f.b[j]
 		}
+		steps = append(steps, less)
 	}
+	if x.X.Dense() {
+		x.LessEach(ctx, steps, to, d.threads)
+		return
+	}
+	crew.Each(len(folds), d.threads, func(k int) {
+		f := folds[k]
+		for i, j := range f.features() {
+			if step := f.b[j] - f.point.before[i]; step != 0 {
+				x.Axpy(step, j, to[k])
+			}
+		}
+	})
 }
 
 // features are those of the working set.
@@ -370,15 +380,16 @@ func (f *fold) features() (list []int) {
 
 // slopes fills in the gradients of all features for some folds, with one pass over the columns.
 func (d *Data) slopes(ctx context.Context, folds []*fold) {
-	x := d.entries()
-	d.columnwise(ctx, func(from, to int) {
-		for _, f := range folds {
-			x.Dots(from, f.point.pull, f.gradient[from:to])
-			for j := from; j < to; j++ {
-				f.gradient[j] /= f.point.total
-			}
+	var pulls, to [][]float64
+	for _, f := range folds {
+		pulls, to = append(pulls, f.point.pull), append(to, f.gradient)
+	}
+	d.entries().DotsEach(ctx, pulls, to, d.threads)
+	for _, f := range folds {
+		for j := range f.gradient {
+			f.gradient[j] /= f.point.total
 		}
-	})
+	}
 }
 
 // together is how many columns of the table are read at a time, by all folds, while they stay in the cache.
@@ -386,13 +397,7 @@ const together = 8
 
 // columnwise calls f for so many columns after the other, on the threads that there are, until the context ends.
 func (d *Data) columnwise(ctx context.Context, f func(from, to int)) {
-	blocks := (d.p + together - 1) / together
-	parts := min(blocks, 4*d.threads)
-	crew.Each(parts, d.threads, func(i int) {
-		for k := i * blocks / parts; k < (i+1)*blocks/parts && ctx.Err() == nil; k++ {
-			f(k*together, min(d.p, (k+1)*together))
-		}
-	})
+	crew.Until(ctx, (d.p+together-1)/together, d.threads, func(k int) { f(k*together, min(d.p, (k+1)*together)) })
 }
 
 // solveCurved is Solve for a loss that is not of squares.
@@ -418,19 +423,24 @@ func (p *Path) solveCurved(ctx context.Context, tol float64) {
 	whole := len(p.folds) == 1 && d.classes == 1 && p.folds[0].point.envelope == nil && d.columns().Stored() < entries
 	last := slices.Repeat([]float64{math.Inf(1)}, len(p.folds)) // decreases of the last rounds
 	slow := make([]int, len(p.folds))
-	p.rounds(ctx, passes, d.slopes, func(f *fold) {
+	p.rounds(ctx, passes, func(ctx context.Context, folds []*fold) {
+		d.changes(ctx, folds)
+		crew.Each(len(folds), d.threads, func(i int) {
+			f := folds[i]
+			t, fell := f.number, f.advance(f.weights)
+			if len(f.joins) == 0 && fell >= stallShare*last[t] {
+				slow[t]++
+			}
+			if f.point.truncated && !(fell > 0) {
+				f.point.products = math.MaxInt
+			}
+			last[t] = fell
+		})
+		d.slopes(ctx, folds)
+	}, func(f *fold) {
 		t, pt := f.number, f.point
-		if pt.own = pt.own || slow[t] > 1; pt.whole != nil && slow[t] > 0 {
-			pt.whole.curve = nil
-		}
-		fell := f.round(ctx, f.weights)
-		if len(f.joins) == 0 && fell >= stallShare*last[t] {
-			slow[t]++
-		}
-		if pt.truncated && !(fell > 0) {
-			pt.products = math.MaxInt
-		}
-		last[t] = fell
+		pt.own, pt.slow = pt.own || slow[t] > 1, slow[t] > 0
+		f.round(ctx, f.weights)
 	}, func(f *fold) {
 		pt, before := f.point, f.gap
 		f.measure(f.weights, d.all)

@@ -254,6 +254,9 @@ func (f *fold) settle(ctx context.Context, w *Weights, end ending) {
 		if ctx.Err() != nil || left == 0 {
 			return
 		}
+		if f.d.classes > 1 {
+			f.centre(w)
+		}
 		again, most := end.again && round == 0, f.sweep(f.working, w)
 		if most <= end.fall && !again {
 			return

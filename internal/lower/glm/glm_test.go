@@ -424,3 +424,25 @@ func TestRidgeOfUnits(t *testing.T) {
 		require.InEpsilon(t, train, s.Objective[f], 1e-6)
 	}
 }
+
+// What is added to the coefficients of all classes of a feature makes their penalties as small as can be.
+func TestCentre(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	for range 200 {
+		k := 2 + rng.IntN(5)
+		f := &fold{d: &Data{classes: k, p: k, q: 1, units: indices.Singles(k)}, b: make([]float64, k)}
+		w := &Weights{Norm: make([]float64, k), L2: make([]float64, k)}
+		f.inWork = slices.Repeat([]bool{true}, k)
+		second := float64(rng.IntN(2)) * rng.Float64()
+		for e := range k {
+			f.b[e], w.Norm[e], w.L2[e] = float64(rng.IntN(5)-2)+rng.Float64(), rng.Float64(), second
+		}
+		f.centre(w)
+		least := f.d.Penalty(w, f.b)
+		for add := -6.0; add < 6; add += 1e-2 {
+			b := slices.Clone(f.b)
+			floats.AddConst(add, b)
+			require.GreaterOrEqual(t, f.d.Penalty(w, b), least-1e-12)
+		}
+	}
+}

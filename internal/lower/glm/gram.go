@@ -17,6 +17,7 @@ type gram struct {
 	all  []float64   // products of all rows
 	h    [][]float64 // of each fold
 	sums []*sums     // of the validation rows of each fold, without products
+	own  bool        // they are of one fold alone
 }
 
 // newGram goes over the rows once: folds that leave out rows of their own are summed side by side, and the sums of all

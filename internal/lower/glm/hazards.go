@@ -119,7 +119,7 @@ type whole struct {
 // begin implements products.
 func (g *whole) begin(f *fold) {
 	pt, features := f.point, f.features()
-	if g.curve == nil || floats.Distance(g.curve, pt.curve, 1) > renew*floats.Sum(pt.curve) ||
+	if pt.slow || g.curve == nil || floats.Distance(g.curve, pt.curve, 1) > renew*floats.Sum(pt.curve) ||
 		slices.ContainsFunc(features, func(j int) bool { return g.place[j] < 0 }) {
 		list := features
 		if 2*len(list) > f.d.p && f.d.p <= truncatedSize {

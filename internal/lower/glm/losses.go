@@ -15,9 +15,11 @@ type Sum func(eta, pull, curve []float64) float64
 // Logistic is log(1 + exp(-y eta)) of labels y of -1 and 1.
 type Logistic struct{}
 
-// Rows implements [Loss], without overflow. Rows of weight 1 have one logarithm of a product.
+// mostProduct bounds the product of what rows of weight 1 have one logarithm of.
+const mostProduct = 0x1p900
+
+// Rows implements [Loss], without overflow.
 func (Logistic) Rows(y, weights []float64) Sum {
-	const most = 0x1p1000
 	return func(eta, pull, curve []float64) float64 {
 		sum, product := 0.0, 1.0
 		for i, w := range weights {
@@ -37,7 +39,7 @@ func (Logistic) Rows(y, weights []float64) Sum {
 			}
 			if w != 1 {
 				sum += w * math.Log(1+e)
-			} else if product *= 1 + e; !(product < most) {
+			} else if product *= 1 + e; !(product < mostProduct) {
 				sum, product = sum+math.Log(product), 1
 			}
 		}

@@ -51,10 +51,19 @@ func (d *Data) row(to []float64, i int) {
 // gather copies rows of a dense table less center, one after the other.
 func (d *Data) gather(to []float64, rows []int) {
 	if x, ok := d.x.(*design.Matrix); ok {
-		for j := range d.p {
-			_, column := x.Column(j)
+		const side = 8 // columns whose entries of a row share a line of the cache
+		columns := make([][]float64, side)
+		for first := 0; first < d.p; first += side {
+			columns = columns[:min(side, d.p-first)]
+			for k := range columns {
+				_, columns[k] = x.Column(first + k)
+			}
+			center := d.center[first : first+len(columns)]
 			for l, i := range rows {
-				to[l*d.p+j] = column[i] - d.center[j]
+				row := to[l*d.p+first : l*d.p+first+len(columns)]
+				for k, m := range center {
+					row[k] = columns[k][i] - m
+				}
 			}
 		}
 		return
@@ -108,6 +117,9 @@ func (d *Data) sums(ctx context.Context, rows []int) *sums {
 			dense.Axpy(root, row, s.x)
 			for k := range d.q {
 				y := d.y[k][i]
+				if y == 0 {
+					continue
+				}
 				s.y[k] += w * y
 				s.yy += w * y * y
 				if d.q == 1 {

@@ -71,6 +71,9 @@ func (f *fold) newton(active []int, w *Weights, direction func(features, unit []
 	if step == nil {
 		return false, false
 	}
+	if f.d.classes > 1 {
+		f.uncommon(features, step)
+	}
 	if !f.coupled(unit, w) {
 		return f.follow(features, unit, step, g, w)
 	}

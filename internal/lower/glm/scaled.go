@@ -1,9 +1,13 @@
 package glm
 
 import (
+	"context"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/conetune/conetune/internal/dense"
 )
 
 // scaled is a quadratic model of the curvatures of a fold: a fit of squares whose columns are those of the working set
@@ -16,10 +20,38 @@ type scaled struct {
 	curve   []float64 // of all rows
 }
 
-// takeOwn has the curvatures of a fold in its model.
-func (f *fold) takeOwn() {
+// takeOwn has the curvatures of a fold in its model: of products of all features where there are such, and most of them
+// are in use.
+func (f *fold) takeOwn(ctx context.Context) {
+	if d := f.d; d.curved.shared && 2*len(f.features()) > d.p {
+		f.multiply(ctx)
+		return
+	}
 	s := f.scaledBy(f.point.curve)
 	f.point.model, f.point.unit = s.curve, f.point.total/s.weight
+}
+
+// multiply makes the products of all features with the curvatures of a fold.
+func (f *fold) multiply(ctx context.Context) {
+	q, pt, rows := *f.d, f.point, []int(nil)
+	if g, ok := f.products.(*gram); ok && g.own && !pt.slow &&
+		floats.Distance(pt.model, pt.curve, 1) <= renew*floats.Sum(pt.curve) {
+		return
+	}
+	for i, train := range q.train[f.number] {
+		if train {
+			rows = append(rows, i)
+		}
+	}
+	q.curved, q.y, q.weights = nil, [][]float64{make([]float64, q.n)}, slices.Clone(pt.curve)
+	raise(q.weights, q.train[f.number])
+	s := q.sums(ctx, rows)
+	g := &gram{d: &q, h: make([][]float64, len(q.folds)), own: true}
+	dense.Scale(s.less, -1)
+	f.part = q.part(s, q.folds[f.number])
+	f.part.centre(s.less, q.p)
+	g.h[f.number], f.products, f.local = s.less, g, nil
+	pt.model, pt.unit = q.weights, pt.total/f.part.weight
 }
 
 // scaledBy is the model of a fold with some curvatures of its training rows.

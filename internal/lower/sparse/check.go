@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"context"
 	"math"
+	"runtime"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/conetune/conetune/internal/crew"
 	"github.com/conetune/conetune/internal/lower/bilevel"
 )
 
@@ -81,20 +81,13 @@ func (s *solver) descents(w *bilevel.JointWeights) (descent []float64, losses [2
 			at = s.lookAt(k, s.b)
 		}
 		at.products = make([]float64, len(s.at))
-		crew.All((len(s.at)+productColumns-1)/productColumns, func(part int) {
-			if from := part * productColumns; s.ctx.Err() == nil {
-				at.x.Dots(from, at.slopes, at.products[from:min(len(s.at), from+productColumns)])
-			}
-		})
+		at.x.DotsEach(s.ctx, [][]float64{at.slopes}, [][]float64{at.products}, runtime.GOMAXPROCS(0))
 		floats.AddScaled(descent, share, at.products)
 		losses[k] = at.value
 		s.seen[k] = at
 	}
 	return descent, losses
 }
-
-// productColumns are those of one part of a product.
-const productColumns = 256
 
 // gap is that of [glm.Data.Gap] at the last solution, where the losses have some value and derivatives.
 func (s *solver) gap(loss float64, descent []float64, w *bilevel.JointWeights) (float64, error) {

@@ -7,6 +7,9 @@
 //
 // Beside the table, a page of each column and its dictionaries are in memory. Values are decoded where they are asked
 // for, so that a page takes no more than its bytes.
+//
+// Descriptions and heads of pages are those of parquet-go's package format, read within bounds. Its readers of pages
+// make room for runs and counts as a file has them, which ends the process where these are damaged.
 package parquet
 
 import (

@@ -7,6 +7,7 @@
 // and cells with errors such as #DIV/0! are missing. Lines in messages are numbers of rows of the sheet.
 //
 // A sheet is read as a stream: beside the table, the texts of the workbook are in memory, and both count to the budget.
+// (The stream of excelize, which takes 1.4 times the time, has the texts of cells without their types and formats.)
 package xlsx
 
 import (

@@ -186,10 +186,7 @@ func TestTruncatedGradient(t *testing.T) {
 	net := must.Of(ElasticNet(train, val, true, sparse.Terms{}))(t)
 	grouped := must.Of(NewSparseGroupLasso(train, val, scattered(), true))(t)
 	for _, m := range []lower.Fit{lasso, net, grouped} {
-		lambda := make([]float64, m.Dim())
-		for i := range lambda {
-			lambda[i] = 0.7 * m.LambdaMax()
-		}
+		lambda := slices.Repeat([]float64{0.7 * m.LambdaMax()}, m.Dim())
 		at := must.Of(m.Solve(context.Background(), lambda, 1e-12, nil))(t)
 		want := must.Of(m.Traits().Gradient(context.Background(), at, lower.Adjoint, 1e-10))(t)
 		got := must.Of(m.Traits().Gradient(context.Background(), at, lower.Truncated, 1e-10))(t)

@@ -19,6 +19,7 @@ import (
 	"iter"
 	"path"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/conetune/conetune/internal/textfile"
@@ -39,15 +40,7 @@ func is(r io.ReaderAt, size int64) bool {
 		return false
 	}
 	archive, err := zip.NewReader(r, size)
-	if err != nil {
-		return false
-	}
-	for _, f := range archive.File {
-		if f.Name == "xl/workbook.xml" {
-			return true
-		}
-	}
-	return false
+	return err == nil && slices.ContainsFunc(archive.File, func(f *zip.File) bool { return f.Name == "xl/workbook.xml" })
 }
 
 // workbook is an open file.

@@ -251,7 +251,7 @@ func (w *workbook) sheet(name string) sheetName {
 		w.builder.Fail(0, "is a workbook without sheets of cells")
 	}
 	w.builder.Fail(0, "has no sheet %q; there are: %s", name,
-		textfile.List(len(names), func(k int) string { return textfile.Quote([]byte(names[k])) }))
+		textfile.Names(names))
 	return sheetName{}
 }
 

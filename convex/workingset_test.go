@@ -124,10 +124,7 @@ func sparseModels(rng *rand.Rand) map[string]sparseModel {
 	for j := range p {
 		groups[j/10] = append(groups[j/10], j)
 	}
-	limits := make([]float64, 20)
-	for g := range limits {
-		limits[g] = 1.5
-	}
+	limits := slices.Repeat([]float64{1.5}, 20)
 	e.c = []*convex.Constraint{e.m.Le("", convex.GroupNorms(b, groups[:5]), limits[:5])}
 	e.m.Minimize(convex.Add(loss(e.m, b), convex.Scale(lambda, convex.Norm1(b)),
 		convex.Scale(.2, convex.Sum(convex.GroupNorms(b, groups)))))

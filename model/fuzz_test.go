@@ -3,6 +3,7 @@ package model
 import (
 	"bytes"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -32,10 +33,7 @@ func FuzzRead(f *testing.F) {
 		m.Version, m.Checksum = again.Version, again.Checksum
 		require.Equal(t, m, again)
 
-		row := make([]float64, len(m.Features))
-		for j := range row {
-			row[j] = 1
-		}
+		row := slices.Repeat([]float64{1}, len(m.Features))
 		var values []float64
 		switch {
 		case m.Matrix != nil:

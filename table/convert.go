@@ -1,6 +1,7 @@
 package table
 
 import (
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -29,12 +30,7 @@ func (c *Column) convert(alone bool, decimal byte) bool {
 		return true
 	}
 	if all {
-		var names []string
-		for unit := range units {
-			names = append(names, unit)
-		}
-		slices.Sort(names)
-		c.Kind, c.numbers, c.units = Number, numbers, strings.Join(names, ", ")
+		c.Kind, c.numbers, c.units = Number, numbers, strings.Join(slices.Sorted(maps.Keys(units)), ", ")
 		c.range_()
 		return true
 	}

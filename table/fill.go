@@ -34,37 +34,44 @@ func (t *Table) fills(rows, columns []int, rule string) []float64 {
 func (t *Table) ranges(rows, columns []int) [][2]float64 {
 	out := make([][2]float64, len(columns))
 	t.sideBySide(len(columns), func(from, to int) {
-		stored, at := make([]int, to-from), make([]int32, len(t.columns)) // places of columns, from 1
-		for k := from; k < to; k++ {
+		out, stored := out[from:to], make([]int, to-from)
+		for k := range out {
 			out[k] = [2]float64{math.Inf(1), math.Inf(-1)}
-			at[columns[k]] = int32(k + 1)
 		}
-		count := func(k int, v float64) {
-			stored[k-from]++
-			if v = t.columns[columns[k]].value(v); v == v {
+		t.stored(rows, columns[from:to], func(k int, v float64) {
+			if stored[k]++; v == v {
 				out[k] = [2]float64{min(out[k][0], v), max(out[k][1], v)}
 			}
-		}
-		for _, i := range rows {
-			index, cells := t.row(i)
-			if index == nil {
-				for k := from; k < to; k++ {
-					count(k, cells[columns[k]])
-				}
-			}
-			for p, j := range index {
-				if k := at[j]; k > 0 {
-					count(int(k-1), cells[p])
-				}
-			}
-		}
-		for k := from; k < to; k++ {
-			if stored[k-from] < len(rows) {
+		})
+		for k, n := range stored {
+			if n < len(rows) {
 				out[k] = [2]float64{min(out[k][0], 0), max(out[k][1], 0)}
 			}
 		}
 	})
 	return out
+}
+
+// stored calls f for the cells of some columns that rows keep, which are all but zeros, with the place among the columns
+// and the number, NaN for none.
+func (t *Table) stored(rows, columns []int, f func(k int, v float64)) {
+	at := make([]int32, len(t.columns)) // places of columns, from 1
+	for k, j := range columns {
+		at[j] = int32(k + 1)
+	}
+	for _, i := range rows {
+		index, cells := t.row(i)
+		if index == nil {
+			for k, j := range columns {
+				f(k, t.columns[j].value(cells[j]))
+			}
+		}
+		for p, j := range index {
+			if k := at[j]; k > 0 {
+				f(int(k-1), t.columns[j].value(cells[p]))
+			}
+		}
+	}
 }
 
 func (t *Table) mean(rows []int, j int) float64 {
@@ -80,44 +87,14 @@ func (t *Table) mean(rows []int, j int) float64 {
 }
 
 func (t *Table) medians(rows, columns []int, out []float64) {
-	at := make([]int32, len(t.columns)) // places of columns, from 1
-	for k, j := range columns {
-		at[j] = int32(k + 1)
-	}
-	values, gone := make([][]float64, len(columns)), make([]int, len(columns))
-	if len(rows) > 0 {
-		if index, _ := t.row(rows[0]); index == nil {
-			n := len(rows)
-			all := make([]float64, len(columns)*n)
-			for k := range values {
-				values[k] = all[k*n : k*n : (k+1)*n]
-			}
+	values, stored := make([][]float64, len(columns)), make([]int, len(columns))
+	t.stored(rows, columns, func(k int, v float64) {
+		if stored[k]++; v == v {
+			values[k] = append(values[k], v)
 		}
-	}
-	for _, i := range rows {
-		index, cells := t.row(i)
-		if index == nil {
-			for k, j := range columns {
-				if v := t.columns[j].value(cells[j]); v == v {
-					values[k] = append(values[k], v)
-				} else {
-					gone[k]++
-				}
-			}
-			continue
-		}
-		for p, j := range index {
-			if k := at[j] - 1; k >= 0 {
-				if v := t.columns[j].value(cells[p]); v == v {
-					values[k] = append(values[k], v)
-				} else {
-					gone[k]++
-				}
-			}
-		}
-	}
+	})
 	for k, v := range values {
-		out[k] = median(v, len(rows)-gone[k]-len(v))
+		out[k] = median(v, len(rows)-stored[k])
 	}
 }
 

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/conetune/conetune/formats"
 	"github.com/conetune/conetune/internal/textfile"
+	"github.com/conetune/conetune/internal/words"
 )
 
 // Finding is something about a table that its user should know.
@@ -95,35 +95,23 @@ const firstLines = 3
 
 // atLines says on which lines something is, of which there are so many.
 func atLines(lines []int, count int) string {
-	var words []string
+	var numbers []string
 	for _, line := range lines {
-		words = append(words, strconv.Itoa(line))
+		numbers = append(numbers, strconv.Itoa(line))
 	}
-	text := "line "
-	if count > 1 {
-		text = "lines "
-	}
-	text += strings.Join(words, ", ")
+	text := words.Plural(count, "line") + " " + words.Joined(numbers)
 	if count > len(lines) {
 		text += ", .."
 	}
 	return text
 }
 
-func quote(text string) string { return textfile.Quote([]byte(text)) }
-
-// list quotes the first names.
-func list(names []string) string {
-	return textfile.List(len(names), func(k int) string { return quote(names[k]) })
-}
+func quote(text string) string   { return textfile.Quote([]byte(text)) }
+func list(names []string) string { return textfile.Names(names) }
 
 // describe lists columns with what was found in them.
 func describe(columns []FoundColumn) string {
-	what := "column "
-	if len(columns) > 1 {
-		what = "columns "
-	}
-	return what + textfile.List(len(columns), func(k int) string {
+	return words.Plural(len(columns), "column") + " " + textfile.List(len(columns), func(k int) string {
 		c := &columns[k]
 		switch text := quote(c.Name); {
 		case c.Count == 0:

@@ -3,6 +3,7 @@ package table_test
 import (
 	"encoding/binary"
 	"math"
+	"runtime/debug"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -11,7 +12,7 @@ import (
 )
 
 // A page of a Parquet file that says that it takes more bytes than there are numbers of 64 bits for, with those in the
-// file, is one that does not fit: the budget does not grow by it.
+// file, is refused: the budget does not grow by it, and sizes of pages have 32 bits.
 func TestPageOfManyBytes(t *testing.T) {
 	number := func(v int64) []byte { return binary.AppendVarint(nil, v) } // as Thrift's compact protocol has it
 	join := func(parts ...any) (out []byte) {
@@ -38,5 +39,8 @@ func TestPageOfManyBytes(t *testing.T) {
 	tab := must.Of(decodeKnown("f.parquet", file(16), ""))(t)
 	require.Equal(t, [][]string{{"7"}, {"8"}}, cellsOf(t, tab))
 	_, err := decodeKnown("f.parquet", file(math.MaxInt64), "")
+	require.ErrorContains(t, err, "its description is damaged")
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(16 << 20))
+	_, err = decodeKnown("f.parquet", file(math.MaxInt32), "")
 	require.ErrorContains(t, err, "f.parquet: a page of it does not fit into the budget of memory")
 }

@@ -108,12 +108,8 @@ func (e *Encoder) through(t *Table, targets []string, optional bool) (*Reading, 
 		r.targets = nil
 	}
 	if lacking != nil {
-		what := "column "
-		if len(lacking) > 1 {
-			what = "columns "
-		}
-		wrong.add(t.header, "", "lacks %s%s; there are: %s%s", what, list(lacking), list(t.Names()),
-			similar(lacking[0], t.Names()))
+		wrong.add(t.header, "", "lacks %s %s; there are: %s%s", words.Plural(len(lacking), "column"), list(lacking),
+			list(t.Names()), similar(lacking[0], t.Names()))
 	}
 	if err := wrong.err(); err != nil {
 		return nil, err

@@ -140,11 +140,7 @@ func (s measured) halfMean(b convex.Expr) convex.Expr {
 }
 
 func filled(n int, v float64) []float64 {
-	out := make([]float64, n)
-	for i := range out {
-		out[i] = v
-	}
-	return out
+	return slices.Repeat([]float64{v}, n)
 }
 
 // bilevelProblems are programs of ten kinds, with data by a seed: five that users wrote, and five more.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/optimize"
 )
@@ -53,10 +54,7 @@ func (t *task) cmaes(ctx context.Context) (*Result, error) {
 					return optimize.NotTerminated, nil
 				},
 			}
-			start := make([]float64, dim)
-			for k := range start {
-				start[k] = 0.5
-			}
+			start := slices.Repeat([]float64{0.5}, dim)
 			before := left
 			_, err := optimize.Minimize(problem, start, &optimize.Settings{Converger: optimize.NeverTerminate{}},
 				&optimize.CmaEsChol{InitStepSize: cmaSpread, Population: population, Src: source})

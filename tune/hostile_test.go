@@ -109,45 +109,35 @@ func hostileModel(t *rapid.T) (problems.Model, func(rows *dataset.Data, f proble
 		}
 		division = &dataset.Split{Train: part("train"), Val: part("val"), Test: part("test")}
 	}
-	intercept, standardize := rapid.Bool().Draw(t, "intercept"), rapid.Bool().Draw(t, "standardize")
+	o := regression.Options{Intercept: rapid.Bool().Draw(t, "intercept"), Standardize: rapid.Bool().Draw(t, "standardize")}
+	build := map[string]func(dataset.Division, regression.Options) (*regression.Model, error){
+		"elastic-net": regression.ElasticNet, "weighted-lasso": regression.WeightedLasso,
+		"sparse-group-lasso": regression.SparseGroupLasso, "group-lasso": regression.GroupLasso,
+		"fused-lasso": regression.FusedLasso, "bounded": regression.BoundedElasticNet, "huber": regression.Huber,
+		"quantile": regression.Quantile, "logistic": regression.Logistic,
+	}[name]
 	loss := func(f, y float64) float64 { return (f - y) * (f - y) / 2 }
-	var m problems.Model
-	var err error
-	g, _ := groups.Equal(p, 1)
 	switch name {
-	case "elastic-net":
-		m, err = regression.ElasticNet(division, regression.Options{Intercept: intercept, Standardize: standardize})
-	case "weighted-lasso":
-		m, err = regression.WeightedLasso(division, regression.Options{Intercept: intercept, Standardize: standardize})
-	case "sparse-group-lasso":
-		m, err = regression.SparseGroupLasso(division, regression.Options{Groups: g, Intercept: intercept,
-			Standardize: standardize})
-	case "group-lasso":
-		m, err = regression.GroupLasso(division, regression.Options{Groups: g, Intercept: intercept,
-			Standardize: standardize})
-	case "fused-lasso":
-		m, err = regression.FusedLasso(division, regression.Options{Intercept: intercept, Standardize: standardize})
-	case "bounded":
-		m, err = regression.BoundedElasticNet(division, regression.Options{Intercept: intercept, Standardize: standardize})
+	case "sparse-group-lasso", "group-lasso":
+		o.Groups, _ = groups.Equal(p, 1)
 	case "huber":
-		m, err = regression.Huber(division, regression.Options{Threshold: 2, Intercept: intercept, Standardize: standardize})
+		squares := loss
+		o.Threshold = 2
 		loss = func(f, y float64) float64 {
 			if r := math.Abs(f - y); r > 2 {
 				return 2*r - 2
 			}
-			return (f - y) * (f - y) / 2
+			return squares(f, y)
 		}
 	case "quantile":
-		m, err = regression.Quantile(division, regression.Options{Level: 0.3, Intercept: intercept, Standardize: standardize})
+		o.Level = 0.3
 		loss = func(f, y float64) float64 { return math.Max(0.3*(y-f), 0.7*(f-y)) }
 	case "logistic":
-		m, err = regression.Logistic(division, regression.Options{Intercept: intercept, Standardize: standardize})
 		loss = func(f, y float64) float64 {
 			v := -(2*y - 1) * f
 			return math.Max(0, v) + math.Log1p(math.Exp(-math.Abs(v)))
 		}
 	case "svm":
-		m, err = svm.New(division.(*dataset.CrossValidation), svm.Options{Standardize: standardize})
 		loss = func(f, y float64) float64 { return math.Max(0, 1-(2*y-1)*f) }
 	}
 	mean := func(rows *dataset.Data, f problems.Fit) float64 {
@@ -157,6 +147,12 @@ func hostileModel(t *rapid.T) (problems.Model, func(rows *dataset.Data, f proble
 		}
 		return sum
 	}
+	if name == "svm" {
+		m, err := svm.New(division.(*dataset.CrossValidation), svm.Options{Standardize: o.Standardize})
+		return m, mean, division, err
+	}
+	m, err := build(division, o)
+	require.NotContains(t, fmt.Sprint(err), "the model takes no")
 	return m, mean, division, err
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -142,10 +143,7 @@ func TestSparseMachine(t *testing.T) {
 	require.True(t, d.MostlyZero())
 	cv := must.Of(dataset.CrossValidate(d, 3, 1, nil))(t)
 	cv.Test = mostlyZeros(3, 40, 30, func(f float64) float64 { return math.Copysign(1, f) })
-	lambda := make([]float64, 31)
-	for j := range lambda {
-		lambda[j] = 0.3
-	}
+	lambda := slices.Repeat([]float64{0.3}, 31)
 	for _, u := range units {
 		dense := must.Of(svm.New(cv, svm.Options{Standardize: u.on, Scaling: u.by}))(t)
 		sparse, err := svm.New(compressed(cv).(*dataset.CrossValidation), svm.Options{Standardize: u.on, Scaling: u.by})

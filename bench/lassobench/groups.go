@@ -31,11 +31,7 @@ func rising(int) []float64 { return []float64{1, 2, 3, 4, 5} }
 // 2412.18929), which LDPM took over: the coefficients of its block g begin with 2g times 2g.
 var groupProblems = []grouped{
 	{"AGILS", 200, 200, 300, 5, 5, 3, func(g int) []float64 {
-		out := make([]float64, 2*g)
-		for k := range out {
-			out[k] = float64(2 * g)
-		}
-		return out
+		return slices.Repeat([]float64{float64(2 * g)}, 2*g)
 	}},
 	{"BiC-GAFFA", 100, 100, 150, 30, 5, 3, rising},
 	{"paper 600/30", 100, 100, 600, 30, 3, 2, rising},

@@ -1,4 +1,4 @@
-// Package indices lists whole numbers.
+// Package indices lists whole numbers, and what stands at them in other lists.
 package indices
 
 // Range is first, first+1, .., end-1.
@@ -17,4 +17,16 @@ func Singles(n int) [][]int {
 		list[i] = []int{i}
 	}
 	return list
+}
+
+// Pick are the entries of a list at some places; nil of nil.
+func Pick[T any](list []T, at []int) []T {
+	if list == nil {
+		return nil
+	}
+	out := make([]T, len(at))
+	for k, i := range at {
+		out[k] = list[i]
+	}
+	return out
 }

@@ -86,6 +86,11 @@ func List(n int, text func(k int) string) string {
 	return list
 }
 
+// Names are the first few of a list in quotes, see [List].
+func Names(names []string) string {
+	return List(len(names), func(k int) string { return Quote([]byte(names[k])) })
+}
+
 // Show returns text of a file for a message as it is, or as [Quote] where it is long or cannot be printed.
 func Show(text string) string {
 	if quoted := Quote([]byte(text)); quoted != `"`+text+`"` {

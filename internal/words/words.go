@@ -48,13 +48,16 @@ func Numbers(list []float64) string {
 	return Joined(texts)
 }
 
-// Count is so many of something.
-func Count(n int, what string) string {
+// Plural is the word for so many of something.
+func Plural(n int, what string) string {
 	if n == 1 {
-		return "1 " + what
+		return what
 	}
-	return fmt.Sprintf("%d %ss", n, what)
+	return what + "s"
 }
+
+// Count is so many of something.
+func Count(n int, what string) string { return strconv.Itoa(n) + " " + Plural(n, what) }
 
 func Seconds(s float64) string {
 	if s < 1 {

@@ -37,6 +37,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/internal/textfile"
+	"github.com/conetune/conetune/internal/words"
 )
 
 // Data is a regression table.
@@ -340,19 +341,5 @@ func without(names, others []string) []string {
 
 // list quotes the first few names.
 func list(names []string) string {
-	const most = 5
-	text := "column "
-	if len(names) > 1 {
-		text = "columns "
-	}
-	for k, name := range names {
-		if k == most {
-			return fmt.Sprintf("%s and %d more", text, len(names)-most)
-		}
-		if k > 0 {
-			text += ", "
-		}
-		text += textfile.Quote([]byte(name))
-	}
-	return text
+	return words.Plural(len(names), "column") + " " + textfile.Names(names)
 }

@@ -82,7 +82,7 @@ func TestValidateSplit(t *testing.T) {
 		{table(2, "a", "x", "c"), fit + `it lacks column "b" and has column "x" that the training set lacks`},
 		{table(2, "a", "c", "b"), fit + `its feature 2 is "c", expected "b" (the same order of columns)`},
 		{table(2, "1", "2", "3", "4", "5", "6", "7"),
-			fit + `it lacks columns "a", "b", "c" and has columns "1", "2", "3", "4", "5" and 2 more that the training set lacks`},
+			fit + `it lacks columns "a", "b", "c" and has columns "1", "2", "3", "4", "5", "6", "7" that the training set lacks`},
 		{target, fit + `its target is "z", expected "y"`},
 	} {
 		require.EqualError(t, (&Split{Train: train, Val: c.val}).Validate(), c.want)

@@ -164,11 +164,8 @@ func (d *Data) rows(index []int, gaps *Gaps, values []float64) *Data {
 
 // without has the rows without their features.
 func (d *Data) without(index []int) *Data {
-	part := &Data{Y: make([]float64, len(index)), Features: d.Features, Target: d.Target}
-	for k, i := range index {
-		part.Y[k] = d.Y[i]
-	}
-	part.Weights, part.Offset = picked(d.Weights, index), picked(d.Offset, index)
+	part := &Data{Y: indices.Pick(d.Y, index), Features: d.Features, Target: d.Target}
+	part.Weights, part.Offset = indices.Pick(d.Weights, index), indices.Pick(d.Offset, index)
 	if d.Targets != nil && len(index) > 0 {
 		_, q := d.Targets.Dims()
 		part.Targets, part.TargetNames = mat.NewDense(len(index), q, nil), d.TargetNames
@@ -177,18 +174,6 @@ func (d *Data) without(index []int) *Data {
 		}
 	}
 	return part
-}
-
-// picked are entries of a list that may be missing.
-func picked(list []float64, index []int) []float64 {
-	if list == nil {
-		return nil
-	}
-	out := make([]float64, len(index))
-	for k, i := range index {
-		out[k] = list[i]
-	}
-	return out
 }
 
 // ScaledRows is [Data.Rows] with the features of its row k multiplied by scale[k].

@@ -13,11 +13,7 @@ func (d *Data) weights() []float64 {
 	if d.Weights != nil {
 		return d.Weights
 	}
-	w := make([]float64, len(d.Y))
-	for i := range w {
-		w[i] = 1
-	}
-	return w
+	return slices.Repeat([]float64{1}, len(d.Y))
 }
 
 // offset are those of the rows, zeros where none are given.

@@ -11,6 +11,7 @@ package groups
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -68,13 +69,8 @@ func Of(number []int) (*Groups, error) {
 
 // sorted puts the groups in the order of their numbers.
 func sorted(members map[int][]int) *Groups {
-	var order []int
-	for k := range members {
-		order = append(order, k)
-	}
-	slices.Sort(order)
 	g := &Groups{}
-	for _, k := range order {
+	for _, k := range slices.Sorted(maps.Keys(members)) {
 		slices.Sort(members[k])
 		g.Names = append(g.Names, "group"+strconv.Itoa(k))
 		g.Members = append(g.Members, members[k])

@@ -2,6 +2,7 @@ package matcomp
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -54,10 +55,7 @@ func (m *Model) path() [][]float64 {
 	for _, ratio := range ratios {
 		for i := range points {
 			share := math.Pow(pathLength, float64(i+1)/float64(points))
-			lambda := make([]float64, len(m.r0))
-			for j := range lambda {
-				lambda[j] = ratio * share * group
-			}
+			lambda := slices.Repeat([]float64{ratio * share * group}, len(m.r0))
 			lambda[0] = share * nuclear
 			path = append(path, lambda)
 		}

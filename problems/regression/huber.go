@@ -1,15 +1,13 @@
 package regression
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/conetune/conetune/convex"
-	"github.com/conetune/conetune/internal/indices"
 	"github.com/conetune/conetune/internal/lower/glm"
 	"github.com/conetune/conetune/problems/dataset"
 )
@@ -51,18 +49,9 @@ func threshold(y, weights []float64) float64 {
 
 // median is the lower median: the least value up to which there is half of the weight.
 func median(v, weights []float64) float64 {
-	if weights == nil {
-		return slices.Sorted(slices.Values(v))[(len(v)-1)/2]
-	}
-	order := indices.Range(0, len(v))
-	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(v[i], v[j]) })
-	half, sum := floats.Sum(weights)/2, 0.0
-	for _, i := range order {
-		if sum += weights[i]; sum >= half*(1-halfRounding) {
-			return v[i]
-		}
-	}
-	return v[order[len(order)-1]]
+	v, weights = slices.Clone(v), slices.Clone(weights)
+	stat.SortWeighted(v, weights)
+	return stat.Quantile((1-halfRounding)/2, stat.Empirical, v, weights)
 }
 
 // halfRounding is the rounding of a half of the weights.

@@ -61,7 +61,8 @@ func (t Terms) spread(d *data) (out sparse.Terms, err error) {
 			(*of.to)[j] = v
 		}
 	}
-	if out.Factors != nil && p > 0 && !someof(out.Factors) {
+	some := slices.ContainsFunc(out.Factors, func(v float64) bool { return v > 0 })
+	if out.Factors != nil && p > 0 && !some {
 		return out, fmt.Errorf("all penalty factors are 0, which leaves nothing to choose")
 	}
 	exclude(&out)
@@ -92,15 +93,6 @@ func exclude(t *sparse.Terms) {
 		}
 		t.Factors[j], t.Lower[j], t.Upper[j] = least, 0, 0
 	}
-}
-
-func someof(values []float64) bool {
-	for _, v := range values {
-		if v > 0 {
-			return true
-		}
-	}
-	return false
 }
 
 // Terms are those of the options, in the unit of the model, for fits.

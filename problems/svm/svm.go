@@ -179,10 +179,7 @@ func start(o Options, p int) ([]float64, error) {
 	if !(wbar0 >= lowest && wbar0 <= highest) {
 		return nil, fmt.Errorf("wbar starts at %v, expected %v to %v", wbar0, float64(lowest), float64(highest))
 	}
-	h := make([]float64, 1+p)
-	for j := range h {
-		h[j] = wbar0
-	}
+	h := slices.Repeat([]float64{wbar0}, 1+p)
 	h[0] = r0
 	return h, nil
 }

@@ -3,6 +3,7 @@ package input
 import (
 	"fmt"
 
+	"github.com/conetune/conetune/internal/indices"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/table"
 	"github.com/conetune/conetune/table/split"
@@ -181,15 +182,15 @@ func (s *Source) fold(r *Rows, t *divisible) error {
 	r.note(t.name, unseen)
 	r.Outer = &Outer{Data: r.CV.Data, by: t.by(rows)}
 	r.Outer.Without = func(train, held []int) (*Rows, error) {
-		train = pick(rows, train)
+		train = indices.Pick(rows, train)
 		l, err := t.learn(train)
 		if err != nil {
 			return nil, err
 		}
-		return s.foldRows(r, l, t.by(train), train, pick(rows, held))
+		return s.foldRows(r, l, t.by(train), train, indices.Pick(rows, held))
 	}
 	r.Outer.drawn = func(drawn []int) (*Rows, error) {
-		rows := pick(rows, drawn)
+		rows := indices.Pick(rows, drawn)
 		by := t.by(rows)
 		if by.group == nil {
 			by.group = drawn // copies of a row
@@ -233,7 +234,7 @@ func (s *Source) setApart(t *divisible, rule string) (parts [][]int, err error) 
 		return nil, fmt.Errorf("%s: %w", t.name, err)
 	}
 	for k := range parts {
-		parts[k] = pick(t.rows, parts[k])
+		parts[k] = indices.Pick(t.rows, parts[k])
 	}
 	return parts, nil
 }

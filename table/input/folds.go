@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/conetune/conetune/internal/indices"
 	"github.com/conetune/conetune/internal/memory"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/table"
@@ -49,11 +50,7 @@ func (s *Source) splitFolds(data *dataset.Data, by divided) (list []split.Fold, 
 	case s.Each && by.group != nil:
 		list, err = foldsOfValues(by.group, by.Group)
 	case s.Each, by.group == nil && by.at == nil && folds == n && n > 2:
-		parts := make([][]int, n)
-		for i := range parts {
-			parts[i] = []int{i}
-		}
-		list, err = split.FoldsOf(parts), checkFoldMemory(data, n)
+		list, err = split.FoldsOf(indices.Singles(n)), checkFoldMemory(data, n)
 	case by.at != nil:
 		if by.group == nil {
 			list, err = split.TimeFolds(by.at, folds)

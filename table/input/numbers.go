@@ -207,9 +207,7 @@ func (s *Source) openNumbers(r *Rows, path string) (*divisible, error) {
 	all := indices.Range(0, len(d.Y))
 	by := func(rows []int) divided {
 		by := division
-		if by.group != nil {
-			by.group = pick(by.group, rows)
-		}
+		by.group = indices.Pick(by.group, rows)
 		return by
 	}
 	numbers := &learned{

@@ -295,12 +295,3 @@ func (s *Source) read(r *Rows) (err error) {
 	}
 	return nil
 }
-
-// pick are the elements at some places.
-func pick[T any](list []T, at []int) []T {
-	out := make([]T, len(at))
-	for k, i := range at {
-		out[k] = list[i]
-	}
-	return out
-}

@@ -200,11 +200,7 @@ func TestJointAgainstConic(t *testing.T) {
 }
 
 func repeat(v float64, n int) []float64 {
-	out := make([]float64, n)
-	for i := range out {
-		out[i] = v
-	}
-	return out
+	return slices.Repeat([]float64{v}, n)
 }
 
 // factoredProblem is a sample as a large completion.

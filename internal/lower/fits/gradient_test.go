@@ -134,15 +134,20 @@ func TestTruncated(t *testing.T) {
 	require.Less(t, floats.Norm(v, 2), 1e-5*mat.Norm(&exact, 2))
 }
 
-// Groups need not be of features that follow each other.
-func TestGradientOfScatteredGroups(t *testing.T) {
-	train, val := generated(t, "60-30-0-p80", 4, false)
+// scattered are 20 groups of 80 features that do not follow each other.
+func scattered() [][]int {
 	groups := make([][]int, 20)
 	for j := range 80 {
 		groups[j%20] = append(groups[j%20], j)
 	}
+	return groups
+}
+
+// Groups need not be of features that follow each other.
+func TestGradientOfScatteredGroups(t *testing.T) {
+	train, val := generated(t, "60-30-0-p80", 4, false)
 	for _, build := range []func(Rows, Rows, [][]int, bool) (*Net, error){NewSparseGroupLasso, NewGroupLasso} {
-		m := must.Of(build(train, val, groups, true))(t)
+		m := must.Of(build(train, val, scattered(), true))(t)
 		lambda := slices.Repeat([]float64{0.2 * m.LambdaMax()}, m.Dim())
 		gradients{tol: 1e-15, h: 1e-5, share: 1e-4}.check(t, m, lambda, m.Dim())
 	}
@@ -152,12 +157,8 @@ func TestGradientOfScatteredGroups(t *testing.T) {
 // of all is that of the fit it is of.
 func TestGradientOfFactors(t *testing.T) {
 	train, val := generated(t, "60-30-0-p80", 4, false)
-	groups := make([][]int, 20)
-	for j := range 80 {
-		groups[j%20] = append(groups[j%20], j)
-	}
 	for _, build := range []func(Rows, Rows, [][]int, bool) (*Net, error){NewSparseGroupLasso, NewGroupLasso} {
-		m := must.Of(build(train, val, groups, true))(t)
+		m := must.Of(build(train, val, scattered(), true))(t)
 		w := &glm.Weights{Norm: make([]float64, 20)}
 		for g := range w.Norm {
 			w.Norm[g] = m.LambdaMax() * (0.1 + 0.02*float64(g))
@@ -170,7 +171,7 @@ func TestGradientOfFactors(t *testing.T) {
 		factors := slices.Repeat([]float64{0.9}, m.Dim())
 		gradients{tol: 1e-15, h: 1e-5, share: 1e-4}.check(t, m.Times(w), factors, m.Dim())
 	}
-	m := must.Of(NewGroupLasso(train, val, groups, true))(t)
+	m := must.Of(NewGroupLasso(train, val, scattered(), true))(t)
 	lambda := slices.Repeat([]float64{0.3 * m.LambdaMax()}, 20)
 	want := must.Of(m.Solve(context.Background(), lambda, 1e-12, nil))(t)
 	one := slices.Repeat([]float64{1}, 20)
@@ -181,18 +182,11 @@ func TestGradientOfFactors(t *testing.T) {
 // Where the systems are well conditioned the truncated gradient is the exact one.
 func TestTruncatedGradient(t *testing.T) {
 	train, val := generated(t, "60-30-0-p80", 4, false)
-	groups := make([][]int, 20)
-	for j := range 80 {
-		groups[j%20] = append(groups[j%20], j)
-	}
 	lasso := must.Of(NewWeightedLasso(train, val, true))(t)
 	net := must.Of(ElasticNet(train, val, true, sparse.Terms{}))(t)
-	grouped := must.Of(NewSparseGroupLasso(train, val, groups, true))(t)
+	grouped := must.Of(NewSparseGroupLasso(train, val, scattered(), true))(t)
 	for _, m := range []lower.Fit{lasso, net, grouped} {
-		lambda := make([]float64, m.Dim())
-		for i := range lambda {
-			lambda[i] = 0.7 * m.LambdaMax()
-		}
+		lambda := slices.Repeat([]float64{0.7 * m.LambdaMax()}, m.Dim())
 		at := must.Of(m.Solve(context.Background(), lambda, 1e-12, nil))(t)
 		want := must.Of(m.Traits().Gradient(context.Background(), at, lower.Adjoint, 1e-10))(t)
 		got := must.Of(m.Traits().Gradient(context.Background(), at, lower.Truncated, 1e-10))(t)

@@ -307,10 +307,7 @@ func TestLeastNormIsThatOfTheConicProgram(t *testing.T) {
 		rng := rand.New(rand.NewPCG(uint64(k), 7))
 		s := drawRows(rng, n, p, few, "squares")
 		g := m.fit(t, s, drawRows(rng, 3, p, few, "squares"))
-		loose := make([]float64, g.Dim())
-		for i := range loose {
-			loose[i] = 100
-		}
+		loose := slices.Repeat([]float64{100}, g.Dim())
 		free := must.Of(g.Traits().LeastNorm(context.Background(), loose, 1e-12))(t)
 		held := g.Values(free).Penalties
 		for i := range held {
@@ -340,10 +337,7 @@ func TestLeastNormIsThatOfTheConicProgram(t *testing.T) {
 func TestLeastNormWithoutOne(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 9))
 	g := norms{}.fit(t, drawRows(rng, 8, 30, few, "squares"), drawRows(rng, 3, 30, few, "squares"))
-	tight := make([]float64, 30)
-	for j := range tight {
-		tight[j] = 1e-3
-	}
+	tight := slices.Repeat([]float64{1e-3}, 30)
 	x := must.Of(g.Traits().LeastNorm(context.Background(), tight, 1e-9))(t)
 	require.Nil(t, x, "no point within the radii interpolates")
 	_, err := g.Traits().LeastNorm(context.Background(), tight[:3], math.Inf(1))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -88,9 +89,5 @@ func TestRowsOfWeight(t *testing.T) {
 }
 
 func infinite(n int) []float64 {
-	out := make([]float64, n)
-	for i := range out {
-		out[i] = math.Inf(1)
-	}
-	return out
+	return slices.Repeat([]float64{math.Inf(1)}, n)
 }

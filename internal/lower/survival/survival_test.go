@@ -3,6 +3,7 @@ package survival
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -80,10 +81,7 @@ func TestConcordance(t *testing.T) {
 		for i := range f {
 			f[i] = math.Round(f[i])
 		}
-		w := make([]float64, len(y))
-		for i := range w {
-			w[i] = 1
-		}
+		w := slices.Repeat([]float64{1}, len(y))
 		c, se := Concordance(Part{Y: y, F: f})
 		require.InDelta(t, weighted(y, f, w), c, 1e-13)
 		sum := 0.0

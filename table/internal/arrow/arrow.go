@@ -7,7 +7,8 @@
 // moments; times of a day and durations are seconds. Nulls and NaN are missing. Columns of lists, structures, maps,
 // unions, intervals and bytes are left out, and told. Lines in messages count rows from 1.
 //
-// Beside the table, the columns of a part of its rows and all dictionaries are in memory.
+// Beside the table, the columns of a part of its rows and all dictionaries are in memory. The reader of arrow-go makes
+// room for fields and buffers as a file counts them, which ends the process where a count is damaged: it is not used.
 package arrow
 
 import (

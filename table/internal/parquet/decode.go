@@ -3,47 +3,37 @@ package parquet
 import (
 	"encoding/binary"
 	"fmt"
-)
 
-// The encodings of values.
-const (
-	plainValues        = 0
-	oldDictionary      = 2 // as the first version of the format has it
-	runLengths         = 3
-	differencesPacked  = 5
-	differencesOfSizes = 6
-	differencesOfTexts = 7
-	words              = 8
-	bytesSplit         = 9
+	"github.com/parquet-go/parquet-go/format"
 )
 
 // decode finds how the values of a page are read. What is damaged is found when they are, and panics.
-func (c *cursor) decode(data []byte, encoding int64) {
+func (c *cursor) decode(data []byte, encoding format.Encoding) {
 	var one [8]byte
 	switch encoding {
-	case plainValues:
+	case format.Plain:
 		c.next = plain(data, c.column)
-	case oldDictionary, words:
+	case format.PlainDictionary, format.RLEDictionary:
 		if len(data) > 0 {
 			r, words := &runs{data: data[1:], width: int(data[0])}, c.words
 			c.next = func() []byte { return words(int(r.next())) }
 		}
-	case runLengths: // of truth values
+	case format.RLE: // of truth values
 		r := &runs{data: data[4:], width: 1}
 		c.next = func() []byte {
 			one[0] = byte(r.next())
 			return one[:1]
 		}
-	case differencesPacked:
+	case format.DeltaBinaryPacked:
 		list, _ := c.differences(data)
 		c.next = func() []byte {
 			binary.LittleEndian.PutUint64(one[:], uint64(list[0]))
 			list = list[1:]
 			return one[:c.column.width]
 		}
-	case differencesOfSizes:
+	case format.DeltaLengthByteArray:
 		c.texts(data)
-	case differencesOfTexts: // how much a text shares with the one before, and the rest of it
+	case format.DeltaByteArray: // how much a text shares with the one before, and the rest of it
 		shared, data := c.differences(data)
 		c.texts(data)
 		rest := c.next
@@ -53,7 +43,7 @@ func (c *cursor) decode(data []byte, encoding int64) {
 			shared = shared[1:]
 			return text
 		}
-	case bytesSplit: // the first bytes of all values, then the second ones, and so on
+	case format.ByteStreamSplit: // the first bytes of all values, then the second ones, and so on
 		width := c.column.width
 		n, k := len(data)/width, -1
 		value := make([]byte, width)
@@ -65,21 +55,21 @@ func (c *cursor) decode(data []byte, encoding int64) {
 			return value
 		}
 	default:
-		panic(fmt.Errorf("its values are written in a way, %d, that is not read", encoding))
+		panic(fmt.Errorf("its values are written in a way, %s, that is not read", encoding))
 	}
 }
 
 // plain are values that stand one after the other.
 func plain(data []byte, c *column) func() []byte {
 	switch c.kind {
-	case boolean:
+	case format.Boolean:
 		k, bit := -1, make([]byte, 1)
 		return func() []byte {
 			k++
 			bit[0] = data[k>>3] >> (k & 7) & 1
 			return bit
 		}
-	case byteArray:
+	case format.ByteArray:
 		return func() (v []byte) {
 			end := 4 + int64(binary.LittleEndian.Uint32(data))
 			v, data = data[4:end], data[end:]
@@ -209,3 +199,6 @@ func bitsAt(data []byte, at, width int) (v uint64) {
 	}
 	return v
 }
+
+// zigzag undoes the order 0, -1, 1, -2, .. of integers.
+func zigzag(n uint64) int64 { return int64(n>>1) ^ -int64(n&1) }

@@ -6,14 +6,18 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
+
+	"github.com/parquet-go/parquet-go/deprecated"
+	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/conetune/conetune/internal/memory"
 	"github.com/conetune/conetune/table"
+	"github.com/conetune/conetune/table/internal/unpack"
 )
 
-// describe reads the end of a file, which says what it has (FileMetaData of parquet.thrift, whose numbers of fields
-// stand here).
-func describe(r io.ReaderAt, size int64) *node {
+// describe reads the end of a file, which says what it has.
+func describe(r io.ReaderAt, size int64) (d format.FileMetaData) {
 	const ends = 8 // the length and PAR1
 	var end [ends]byte
 	if size < ends+4 {
@@ -29,83 +33,52 @@ func describe(r io.ReaderAt, size int64) *node {
 	if n > size-ends-4 {
 		panic(fmt.Errorf("its description has %d bytes, the file %d", n, size))
 	}
-	t := &thrift{r: bufio.NewReader(io.NewSectionReader(r, size-ends-n, n)), room: memory.Default() / 2}
-	return &node{parts: t.structure()}
+	decode(bufio.NewReader(io.NewSectionReader(r, size-ends-n, n)), n, memory.Default()/2, &d)
+	return d
 }
 
-// The types of values.
-const (
-	boolean = iota
-	int32s
-	int64s
-	int96s
-	floats
-	doubles
-	byteArray
-	fixedArray
-)
+// aUUID is what no cell of other formats is.
+const aUUID unpack.Kind = -1
 
-// meaning is what values stand for beyond their type.
-type meaning int
-
-const (
-	asIs meaning = iota
-	aText
-	aDecimal
-	aDate
-	aTime
-	aMoment
-	unsigned
-	aUUID
-	aHalf // a number of 16 bits
-)
-
-// perSecond are how many of the units of times are a second.
-var perSecond = [...]int64{1e3, 1e6, 1e9}
-
-// converted are the meanings that older files give by the number of their ConvertedType, logical those of the fields of
-// a LogicalType. Texts are those of UTF-8, enumerations and JSON.
-var (
-	converted = map[int64]meaning{0: aText, 4: aText, 5: aDecimal, 6: aDate, 7: aTime, 8: aTime, 9: aMoment, 10: aMoment,
-		11: unsigned, 12: unsigned, 13: unsigned, 14: unsigned, 19: aText}
-	logical = map[int]meaning{1: aText, 4: aText, 5: aDecimal, 6: aDate, 7: aTime, 8: aMoment, 12: aText, 14: aUUID,
-		15: aHalf}
-)
-
-// How often a column has a value in a row.
-const optional, repeated = 1, 2
-
-// element is a column, or one of columns.
-type element struct {
-	name                    string
-	kind, repeats, children int64
-	length                  int64 // of an array that is fixed
-	meaning                 meaning
-	scale                   int64 // of decimals
-	second                  int64 // how many of a unit of time are a second
+// older are the meanings of values in files that have no others.
+var older = map[deprecated.ConvertedType]unpack.Cell{
+	deprecated.UTF8: {Kind: unpack.Text}, deprecated.Enum: {Kind: unpack.Text}, deprecated.Json: {Kind: unpack.Text},
+	deprecated.Decimal: {Kind: unpack.Decimal}, deprecated.Date: {Kind: unpack.Moment},
+	deprecated.TimeMillis:      {Kind: unpack.Span, Second: 1e3},
+	deprecated.TimeMicros:      {Kind: unpack.Span, Second: 1e6},
+	deprecated.TimestampMillis: {Kind: unpack.Moment, Second: 1e3},
+	deprecated.TimestampMicros: {Kind: unpack.Moment, Second: 1e6},
+	deprecated.Uint8:           {Kind: unpack.Unsigned}, deprecated.Uint16: {Kind: unpack.Unsigned},
+	deprecated.Uint32: {Kind: unpack.Unsigned}, deprecated.Uint64: {Kind: unpack.Unsigned},
 }
 
-func elementOf(n *node) *element {
-	e := &element{name: string(n.at(4).text), kind: n.at(1).number, repeats: n.at(3).number, children: n.at(5).number,
-		length: n.at(2).number, scale: n.at(7).number}
-	if older := n.at(6); older.id > 0 {
-		if e.meaning = converted[older.number]; e.meaning == aTime || e.meaning == aMoment {
-			e.second = perSecond[(older.number+1)%2]
+// meaningOf is what the values of a column stand for beyond their type, of no kind where that is all.
+func meaningOf(e *format.SchemaElement) (c unpack.Cell) {
+	perSecond := func(u format.TimeUnit) int64 { return int64(time.Second / u.Value.Duration()) }
+	switch l := e.LogicalType.Value.(type) {
+	case nil:
+		if e.ConvertedType.Valid {
+			c = older[e.ConvertedType.V]
+			c.Scale = int(e.Scale.V)
 		}
-	}
-	if newer := n.at(10).parts; len(newer) > 0 {
-		of := &newer[0]
-		e.meaning = logical[of.id]
-		switch of.id {
-		case 5:
-			e.scale = of.at(1).number
-		case 7, 8:
-			e.second = perSecond[of.at(2).parts[0].id-1]
-		case 10:
-			if of.at(2).number == no { // with a sign
-				e.meaning = unsigned
-			}
+	case *format.StringType, *format.EnumType, *format.JsonType:
+		c.Kind = unpack.Text
+	case *format.DecimalType:
+		c.Kind, c.Scale = unpack.Decimal, int(l.Scale)
+	case *format.DateType:
+		c.Kind = unpack.Moment
+	case *format.TimeType:
+		c.Kind, c.Second = unpack.Span, perSecond(l.Unit)
+	case *format.TimestampType:
+		c.Kind, c.Second = unpack.Moment, perSecond(l.Unit)
+	case *format.IntType:
+		if !l.IsSigned {
+			c.Kind = unpack.Unsigned
 		}
+	case *format.UUIDType:
+		c.Kind = aUUID
+	case *format.Float16Type:
+		c.Kind = unpack.Float
 	}
-	return e
+	return c
 }

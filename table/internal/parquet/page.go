@@ -8,6 +8,8 @@ import (
 	"hash/crc32"
 	"io"
 
+	"github.com/parquet-go/parquet-go/format"
+
 	"github.com/conetune/conetune/table"
 )
 
@@ -15,7 +17,7 @@ import (
 type cursor struct {
 	builder *table.Builder
 	column  *column
-	codec   int64
+	codec   format.CompressionCodec
 	text    *bufio.Reader // the pages
 	size    int64         // of all of them
 	left    int64         // values of the pages to come
@@ -32,23 +34,24 @@ type cursor struct {
 func (c *cursor) close() { c.builder.Take(-c.held-c.kept, "") }
 
 // open begins with the first page of a column in a group of so many rows, whose chunks of columns are these.
-func (c *column) open(b *table.Builder, r io.ReaderAt, size, rows int64, chunks []node) *cursor {
+func (c *column) open(b *table.Builder, r io.ReaderAt, size, rows int64,
+	chunks []format.ColumnChunk) *cursor {
 	if c.index >= len(chunks) {
 		panic(errors.New("a part of it lacks a column"))
 	}
-	part := chunks[c.index].at(3)
-	values, length, from := part.at(5).number, part.at(7).number, part.at(9).number
-	if dictionary := part.at(11).number; dictionary > 0 {
+	part := &chunks[c.index].MetaData
+	length, from := part.TotalCompressedSize, part.DataPageOffset
+	if dictionary := part.DictionaryPageOffset; dictionary > 0 {
 		from = min(from, dictionary)
 	}
 	switch {
-	case values != rows:
-		panic(fmt.Errorf("a column has %d values in %d rows", values, rows))
+	case part.NumValues != rows:
+		panic(fmt.Errorf("a column has %d values in %d rows", part.NumValues, rows))
 	case from < 0 || length < 0 || from > size-length:
 		panic(errors.New("a column of it stands outside of the file"))
 	}
 	text := bufio.NewReader(io.NewSectionReader(r, from, length))
-	return &cursor{builder: b, column: c, codec: part.at(4).number, text: text, size: length, left: values}
+	return &cursor{builder: b, column: c, codec: part.Codec, text: text, size: length, left: rows}
 }
 
 // value is the next one; false where it is missing. It is valid until the next call.
@@ -76,8 +79,9 @@ func (c *cursor) hold(n int64) {
 func (c *cursor) page() {
 	c.builder.Take(-c.held, "")
 	c.held, c.levels, c.next = 0, nil, nil
-	head := node{parts: (&thrift{r: c.text, room: mostHead}).structure()}
-	size, packed := head.at(2).number, head.at(3).number
+	var head format.PageHeader
+	decode(c.text, c.size, mostHead, &head)
+	size, packed := int64(head.UncompressedPageSize), int64(head.CompressedPageSize)
 	if packed < 0 || packed > c.size || size < 0 {
 		panic(fmt.Errorf("a page says that it has %d bytes", packed))
 	}
@@ -87,30 +91,30 @@ func (c *cursor) page() {
 	if _, err := io.ReadFull(c.text, data); err != nil {
 		panic(io.ErrUnexpectedEOF)
 	}
-	if sum := head.at(4); sum.id > 0 && uint32(sum.number) != crc32.ChecksumIEEE(data) {
+	if head.CRC != 0 && uint32(head.CRC) != crc32.ChecksumIEEE(data) {
 		panic(errors.New("a page has another checksum than its header says"))
 	}
-	const dataPage, dictionaryPage, secondPage = 0, 2, 3
-	switch head.at(1).number {
-	case dataPage:
+	switch head.Type {
+	case format.DataPage:
+		of := &head.DataPageHeader.V
 		data = unpacked(c.codec, data, size)
 		levels := 0
 		if c.column.optional {
 			levels, data = int(binary.LittleEndian.Uint32(data)), data[4:]
 		}
-		c.begin(head.at(5, 1).number, data[:levels], data[levels:], head.at(5, 2).number)
-	case secondPage: // in the second version of the format: levels are not compressed
-		of := head.at(8)
-		levels := of.at(5).number
-		lists := of.at(6).number // bytes of levels of lists, which say nothing here
+		c.begin(of.NumValues, data[:levels], data[levels:], of.Encoding)
+	case format.DataPageV2: // levels are not compressed
+		of := &head.DataPageHeaderV2.V
+		levels := int64(of.DefinitionLevelsByteLength)
+		lists := int64(of.RepetitionLevelsByteLength) // which say nothing here
 		data, size = data[lists:], size-lists
 		rest := data[levels:]
-		if of.at(7).number != no && len(rest) > 0 {
+		if (of.IsCompressed.V || !of.IsCompressed.Valid) && len(rest) > 0 {
 			rest = unpacked(c.codec, rest, size-levels)
 		}
-		c.begin(of.at(1).number, data[:levels], rest, of.at(4).number)
-	case dictionaryPage:
-		c.dictionary(unpacked(c.codec, data, size), head.at(7, 1).number)
+		c.begin(of.NumValues, data[:levels], rest, of.Encoding)
+	case format.DictionaryPage:
+		c.dictionary(unpacked(c.codec, data, size), int64(head.DictionaryPageHeader.V.NumValues))
 	} // others are passed over
 }
 
@@ -118,7 +122,8 @@ func (c *cursor) page() {
 const mostHead = 16 << 20
 
 // begin begins with so many values of a page, some of which levels say are missing.
-func (c *cursor) begin(values int64, levels, data []byte, encoding int64) {
+func (c *cursor) begin(n int32, levels, data []byte, encoding format.Encoding) {
+	values := int64(n)
 	if values < 0 || values > c.left {
 		panic(fmt.Errorf("a page says that it has %d values", values))
 	}
@@ -139,7 +144,7 @@ func (c *cursor) dictionary(data []byte, n int64) {
 	}
 	width := c.column.width
 	c.words = func(k int) []byte { return data[k*width : (k+1)*width] }
-	if c.column.kind == byteArray {
+	if c.column.kind == format.ByteArray {
 		const each = 24
 		c.hold(each * n)
 		words, next := make([][]byte, n), plain(data, c.column)

@@ -7,12 +7,17 @@
 //
 // Beside the table, a page of each column and its dictionaries are in memory. Values are decoded where they are asked
 // for, so that a page takes no more than its bytes.
+//
+// Descriptions and heads of pages are those of parquet-go's package format, read within bounds. Its readers of pages
+// make room for runs and counts as a file has them, which ends the process where these are damaged.
 package parquet
 
 import (
 	"fmt"
 	"io"
 	"math"
+
+	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/conetune/conetune/table"
 )
@@ -29,29 +34,30 @@ func Format() table.Format {
 // column is one that is read.
 type column struct {
 	index    int // among those that have values
-	kind     int64
+	kind     format.Type
 	width    int // bytes of a value, of a text those of its length
 	optional bool
 	put      put
 }
 
-// columns are those that a table can have with their names, and the names of the others.
-func columnsOf(elements []node) (columns []column, names, other []string) {
+// columnsOf are those that a table can have with their names, and the names of the others.
+func columnsOf(elements []format.SchemaElement) (columns []column, names, other []string) {
 	rest, index := elements[1:], 0
-	for range elementOf(&elements[0]).children {
-		e := elementOf(&rest[0])
-		if put := e.putter(); put != nil {
-			names = append(names, e.name)
-			columns = append(columns, column{index, e.kind, e.width(), e.repeats == optional, put})
+	for range elements[0].NumChildren.V {
+		e := &rest[0]
+		if put := putter(e); put != nil {
+			names = append(names, e.Name)
+			optional := e.RepetitionType.V == format.Optional
+			columns = append(columns, column{index, e.Type.V, width(e), optional, put})
 		} else {
-			other = append(other, e.name)
+			other = append(other, e.Name)
 		}
-		for within := int64(1); within > 0; rest = rest[1:] { // the column, and those in it
-			children := rest[0].at(5).number
+		for within := 1; within > 0; rest = rest[1:] { // the column, and those in it
+			children := int(rest[0].NumChildren.V)
 			if children == 0 {
 				index++
 			}
-			if within--; children < 0 || children > int64(len(rest)) {
+			if within--; children < 0 || children > len(rest) {
 				panic(errDescription)
 			}
 			within += children
@@ -62,26 +68,25 @@ func columnsOf(elements []node) (columns []column, names, other []string) {
 
 func read(b *table.Builder, r io.ReaderAt, size int64) {
 	d := describe(r, size)
-	columns, names, other := columnsOf(d.at(2).parts)
+	columns, names, other := columnsOf(d.Schema)
 	if len(names) == 0 && len(other) > 0 {
 		b.Fail(0, "has no column of numbers, texts, truth values or dates")
 	}
-	all := d.at(3).number
-	if all > math.MaxInt32 {
-		b.Fail(0, "has %d rows, expected at most %d", all, math.MaxInt32)
+	if d.NumRows > math.MaxInt32 {
+		b.Fail(0, "has %d rows, expected at most %d", d.NumRows, math.MaxInt32)
 	}
 	b.Begin(names, 0, false)
 	b.LeftOut(other)
 	rows := int64(0)
-	for k := range d.at(4).parts {
-		group := &d.at(4).parts[k]
-		n := group.at(3).number
+	for k := range d.RowGroups {
+		group := &d.RowGroups[k]
+		n := group.NumRows
 		if rows += n; n < 0 || n > math.MaxInt32 {
 			panic(fmt.Errorf("a part of it has %d rows", n))
 		}
 		cursors := make([]*cursor, len(columns))
 		for j := range columns {
-			cursors[j] = columns[j].open(b, r, size, n, group.at(1).parts)
+			cursors[j] = columns[j].open(b, r, size, n, group.Columns)
 		}
 		for range n {
 			b.Next()
@@ -95,7 +100,7 @@ func read(b *table.Builder, r io.ReaderAt, size int64) {
 			c.close()
 		}
 	}
-	if rows != all {
-		panic(fmt.Errorf("its parts have %d rows, but the file %d", rows, all))
+	if rows != d.NumRows {
+		panic(fmt.Errorf("its parts have %d rows, but the file %d", rows, d.NumRows))
 	}
 }

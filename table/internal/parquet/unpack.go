@@ -8,6 +8,7 @@ import (
 
 	"github.com/dsnet/compress/brotli"
 	"github.com/klauspost/compress/snappy"
+	"github.com/parquet-go/parquet-go/format"
 	"github.com/pierrec/lz4/v4"
 
 	"github.com/conetune/conetune/table"
@@ -20,24 +21,21 @@ var errPageSize = errors.New("a page has another size than its header says")
 // grows by 255 with each byte.
 const mostSnappy, mostLZ4 = 22, 255
 
-// codecs are the ways of compression, by their numbers.
-var codecs = [...]string{"UNCOMPRESSED", "SNAPPY", "GZIP", "LZO", "BROTLI", "LZ4", "ZSTD", "LZ4_RAW"}
-
 // unpacked undoes the compression of data that are n bytes without it, of which there is room in the budget.
-func unpacked(codec int64, data []byte, n int64) (out []byte) {
-	if n < 0 || codec < 0 || codec >= int64(len(codecs)) {
+func unpacked(codec format.CompressionCodec, data []byte, n int64) (out []byte) {
+	if n < 0 {
 		panic(errPageSize)
 	}
 	var err error
-	switch codecs[codec] {
-	case "UNCOMPRESSED":
+	switch codec {
+	case format.Uncompressed:
 		return data
-	case "SNAPPY":
+	case format.Snappy:
 		if k, err := snappy.DecodedLen(data); err != nil || int64(k) != n || n > mostSnappy*int64(len(data)) {
 			panic(errPageSize)
 		}
 		out, err = snappy.Decode(nil, data)
-	case "LZ4_RAW":
+	case format.Lz4Raw:
 		if n > mostLZ4*int64(len(data)+1) {
 			panic(errPageSize)
 		}
@@ -47,18 +45,18 @@ func unpacked(codec int64, data []byte, n int64) (out []byte) {
 			panic(errors.New("the LZ4 data of a page are damaged"))
 		}
 		out = out[:k]
-	case "GZIP":
+	case format.Gzip:
 		z, damaged := gzip.NewReader(bytes.NewReader(data))
 		table.Check(damaged)
 		out, err = unpack.UpTo(z, n)
-	case "BROTLI":
+	case format.Brotli:
 		z, damaged := brotli.NewReader(bytes.NewReader(data), nil)
 		table.Check(damaged)
 		out, err = unpack.UpTo(z, n)
-	case "ZSTD":
+	case format.Zstd:
 		out, err = unpack.Zstd(data, n)
 	default:
-		panic(fmt.Errorf("its pages are compressed by %s, which is not read", codecs[codec]))
+		panic(fmt.Errorf("its pages are compressed by %s, which is not read", codec))
 	}
 	table.Check(err)
 	if int64(len(out)) != n {

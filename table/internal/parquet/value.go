@@ -2,9 +2,10 @@ package parquet
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"time"
+
+	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/conetune/conetune/table"
 	"github.com/conetune/conetune/table/internal/unpack"
@@ -14,45 +15,37 @@ import (
 type put func(b *table.Builder, j int, v []byte)
 
 // putter says how the cells of a column are put into a table, nil for columns that are none of a table.
-func (e *element) putter() put {
-	if e.children > 0 || e.repeats == repeated {
+func putter(e *format.SchemaElement) put {
+	if e.NumChildren.V > 0 || e.RepetitionType.V == format.Repeated {
 		return nil
 	}
-	integer := e.kind == int32s || e.kind == int64s
-	c := &unpack.Cell{Scale: int(e.scale), Second: e.second}
+	kind, c := e.Type.V, meaningOf(e)
+	integer, fixed := kind == format.Int32 || kind == format.Int64, kind == format.FixedLenByteArray
 	switch {
-	case e.meaning == aText && e.kind == byteArray:
-		c.Kind = unpack.Text
-	case e.meaning == aDecimal && (integer || e.kind == byteArray || e.kind == fixedArray):
-		if e.scale < 0 || e.scale > unpack.MostScale {
+	case c.Kind == unpack.Decimal && (integer || fixed || kind == format.ByteArray):
+		if c.Scale < 0 || c.Scale > unpack.MostScale {
 			return nil
 		}
-		if c.Kind = unpack.Decimal; !integer {
+		if !integer {
 			return func(b *table.Builder, j int, v []byte) { // the highest byte comes first
 				v = slices.Clone(v)
 				slices.Reverse(v)
 				c.Put(b, j, v)
 			}
 		}
-	case e.meaning == aDate && integer:
-		c.Kind, c.Second = unpack.Moment, 0
-	case e.meaning == aMoment && integer && e.second > 0:
-		c.Kind = unpack.Moment
-	case e.meaning == aTime && integer && e.second > 0:
-		c.Kind = unpack.Span
-	case e.meaning == unsigned && integer:
-		c.Kind = unpack.Unsigned
-	case e.meaning == aUUID && e.kind == fixedArray:
+	case c.Kind == aUUID && fixed:
 		return func(b *table.Builder, j int, v []byte) {
 			b.Text(j, fmt.Sprintf("%x-%x-%x-%x-%x", v[:4], v[4:6], v[6:8], v[8:10], v[10:]))
 		}
-	case e.meaning == aHalf && e.kind == fixedArray && e.length == 2, e.kind == floats, e.kind == doubles:
-		c.Kind = unpack.Float
-	case e.kind == boolean:
-		c.Kind = unpack.Bool
+	case c.Kind == unpack.Text && kind == format.ByteArray, c.Kind == unpack.Float && fixed && e.TypeLength.V == 2:
+	case integer && (c.Kind == unpack.Moment || c.Kind == unpack.Span || c.Kind == unpack.Unsigned):
 	case integer:
 		c.Kind = unpack.Signed
-	case e.kind == int96s:
+	case kind == format.Float, kind == format.Double:
+		c.Kind = unpack.Float
+	case kind == format.Boolean:
+		c.Kind = unpack.Bool
+	case kind == format.Int96:
 		return moments
 	default:
 		return nil
@@ -61,16 +54,16 @@ func (e *element) putter() put {
 }
 
 // width is the bytes of a value, of a text those of its length; 1 for a truth value, which has less.
-func (e *element) width() int {
-	switch e.kind {
-	case boolean:
+func width(e *format.SchemaElement) int {
+	switch e.Type.V {
+	case format.Boolean:
 		return 1
-	case int64s, doubles:
+	case format.Int64, format.Double:
 		return 8
-	case int96s:
+	case format.Int96:
 		return 12
-	case fixedArray:
-		return int(min(max(1, e.length), math.MaxInt32))
+	case format.FixedLenByteArray:
+		return int(max(1, e.TypeLength.V))
 	}
 	return 4
 }

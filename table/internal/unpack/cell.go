@@ -111,12 +111,6 @@ func decimal(v []byte, scale int) float64 {
 	if negative {
 		n.Sub(n, new(big.Int).Lsh(big.NewInt(1), uint(8*len(v))))
 	}
-	x, unit := new(big.Rat).SetInt(n), new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(max(scale, -scale))), nil)
-	if scale >= 0 {
-		x.SetFrac(n, unit)
-	} else {
-		x.SetInt(n.Mul(n, unit))
-	}
-	f, _ := x.Float64()
+	f, _ := strconv.ParseFloat(n.String()+"e"+strconv.Itoa(-scale), 64)
 	return f
 }

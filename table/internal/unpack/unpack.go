@@ -34,23 +34,7 @@ func Zstd(data []byte, n int64) ([]byte, error) {
 }
 
 // UpTo reads at most one byte more than n. Room is made as the data come.
-func UpTo(r io.Reader, n int64) ([]byte, error) {
-	out := make([]byte, 0, min(n+1, 512))
-	for {
-		k, err := r.Read(out[len(out):cap(out)])
-		out = out[:len(out)+k]
-		switch {
-		case err == io.EOF:
-			return out, nil
-		case err != nil || int64(len(out)) > n:
-			return out, err
-		case len(out) == cap(out):
-			grown := make([]byte, len(out), min(n+1, 2*int64(cap(out))))
-			copy(grown, out)
-			out = grown
-		}
-	}
-}
+func UpTo(r io.Reader, n int64) ([]byte, error) { return io.ReadAll(io.LimitReader(r, n+1)) }
 
 // Integer is that of some bytes, up to eight and the lowest first, in two's complement if it is signed.
 func Integer(v []byte, signed bool) int64 {

@@ -7,6 +7,7 @@
 // and cells with errors such as #DIV/0! are missing. Lines in messages are numbers of rows of the sheet.
 //
 // A sheet is read as a stream: beside the table, the texts of the workbook are in memory, and both count to the budget.
+// (The stream of excelize, which takes 1.4 times the time, has the texts of cells without their types and formats.)
 package xlsx
 
 import (
@@ -18,6 +19,7 @@ import (
 	"iter"
 	"path"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/conetune/conetune/internal/textfile"
@@ -38,15 +40,7 @@ func is(r io.ReaderAt, size int64) bool {
 		return false
 	}
 	archive, err := zip.NewReader(r, size)
-	if err != nil {
-		return false
-	}
-	for _, f := range archive.File {
-		if f.Name == "xl/workbook.xml" {
-			return true
-		}
-	}
-	return false
+	return err == nil && slices.ContainsFunc(archive.File, func(f *zip.File) bool { return f.Name == "xl/workbook.xml" })
 }
 
 // workbook is an open file.
@@ -257,7 +251,7 @@ func (w *workbook) sheet(name string) sheetName {
 		w.builder.Fail(0, "is a workbook without sheets of cells")
 	}
 	w.builder.Fail(0, "has no sheet %q; there are: %s", name,
-		textfile.List(len(names), func(k int) string { return textfile.Quote([]byte(names[k])) }))
+		textfile.Names(names))
 	return sheetName{}
 }
 

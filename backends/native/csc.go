@@ -264,6 +264,11 @@ func newTriangular(n int, within dense.Within) *triangular {
 	return t
 }
 
+// resize makes it one of matrices of order n, at most what it was made for.
+func (t *triangular) resize(n int) {
+	t.n, t.l, t.d, t.root, t.sign = n, t.l[:n*n], t.d[:n], t.root[:n], t.sign[:n]
+}
+
 // factor factors m, of which it reads the lower triangle; false when m is not positive definite.
 func (t *triangular) factor(m []float64) bool {
 	copy(t.l, m)

@@ -16,6 +16,7 @@ type direct struct {
 	by           directions
 	sums         sums
 	root         *root // made when it is first needed
+	faced        []faced
 	zeros        []float64
 	first        remains // at the start, taken down by standing
 	primal, dual float64 // the longest steps, then those to take
@@ -120,6 +121,9 @@ func (d *direct) rooted() bool { return d.root != nil && d.by == directions(d.ro
 // takeRoot goes over to root, if the problem is one for it: all rows are inequalities or of
 // semidefinite cones, and B is not too large.
 func (d *direct) takeRoot() bool {
+	if len(d.faced) > 0 {
+		return false
+	}
 	if d.root == nil {
 		q := newRoot(d.iterate)
 		if d.f.stop.Reached(0) {

@@ -247,7 +247,14 @@ func (r *runner) verdict(p progress) backends.Status {
 // accepted returns the best point if it passes as optimal on the caller's data.
 func (r *runner) accepted() *backends.Solution {
 	b := &r.best
-	sol := r.f.expand(b.x, b.s, b.z, b.tau)
+	x, s, ok := b.x, b.s, true
+	if len(r.direct.faced) > 0 {
+		x, s, ok = r.direct.unreduced()
+	}
+	if !ok {
+		return nil
+	}
+	sol := r.f.expand(x, s, b.z, b.tau)
 	if !r.judge.Optimal(sol.X, sol.S, sol.Z, r.options.Eps) {
 		return nil
 	}

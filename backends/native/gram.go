@@ -28,6 +28,7 @@ type gram struct {
 	full    []bool       // by member: U is formed
 	pack    []float64    // C and Y_.k
 	t, u    []float64
+	vec     []float64 // svec of U
 	within  dense.Within
 	chunk   int // members between two looks at the stop, of about chunkEntries entries
 }
@@ -103,7 +104,7 @@ func (g *gram) prepare() {
 	g.t = make([]float64, n*widest)
 	g.u = make([]float64, n*widest)
 	if anyFull {
-		g.u = make([]float64, n*n)
+		g.u, g.vec = make([]float64, n*n), make([]float64, n*(n+1)/2)
 	}
 }
 
@@ -194,18 +195,8 @@ func (g *gram) addFull(values, y []float64, o int) {
 	clear(u)
 	g.within.GemmNT(n, n, k, g.t, n, yk, n, u, n)
 	g.within.Stop.Reached(n * n * (1 + k/16))
-	g.products(values, o, g.chunk, func(f *gramMember) float64 {
-		sum := 0.0
-		for e, v := range f.val {
-			p, q := int(f.p[e]), int(f.q[e])
-			if p == q {
-				sum -= v * u[p+p*n]
-			} else {
-				sum -= v * (u[p+q*n] + u[q+p*n])
-			}
-		}
-		return sum
-	})
+	packMean(g.vec, u, n)
+	g.products(values, o, g.chunk, func(f *gramMember) float64 { return -f.dot(g.vec) })
 }
 
 // products adds those of the o-th member with the ones from it on in the order, so many between two looks at the stop.
@@ -303,9 +294,14 @@ func (g *gram) dotAdd(out, v []float64, a float64) {
 }
 
 // dot returns <F, V>.
-func (m *gramMember) dot(v []float64) (sum float64) {
-	for e, r := range m.row {
-		sum += m.vec[e] * v[r]
+func (m *gramMember) dot(v []float64) float64 {
+	vec, even, odd, e := m.vec[:len(m.row)], 0.0, 0.0, 1
+	for ; e < len(vec); e += 2 {
+		even += vec[e-1] * v[m.row[e-1]]
+		odd += vec[e] * v[m.row[e]]
 	}
-	return sum
+	if e == len(vec) {
+		even += vec[e-1] * v[m.row[e-1]]
+	}
+	return even + odd
 }

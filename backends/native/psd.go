@@ -76,7 +76,7 @@ func semidefinites(all []backends.Cone, within dense.Within) func(backends.Cone)
 // bytesOfMatrices is what a semidefinite cone takes.
 func bytesOfMatrices(c backends.Cone) (own, shared int64) {
 	n := int64(backends.PSDOrder(c.Dim))
-	return 8 * (ownMatrices*n*n + 3*int64(c.Dim)), 8 * (sharedMatrices*n*n + (lanczosSteps+1)*n + 35*min(n, eigenOrder))
+	return 8 * (ownMatrices*n*n + 5*int64(c.Dim)), 8 * (sharedMatrices*n*n + (lanczosSteps+1)*n + 35*min(n, eigenOrder))
 }
 
 const (
@@ -220,10 +220,37 @@ func (c *semidefinite) mulSym(out, v []float64) {
 
 // solve writes inv V into out, V as svec.
 func (c *semidefinite) solve(out, v []float64) {
-	w := c.work.c
+	t, w, n := c.inverted(), c.work.c, c.n
+	entries := 0
+	for _, x := range v {
+		if x != 0 {
+			entries++
+		}
+	}
 	c.unpack(w, v)
-	c.inverted().solve(out, w, c.x)
+	if w = w[:n*n]; c.face != nil || entries*fewEntries > len(v) {
+		t.multiply(w)
+	} else { // the same by the columns of V X D^-1, transposed
+		xt := c.work.a[:n*n]
+		transpose(xt, c.x, n)
+		clear(out)
+		for j := range n {
+			for i, x := range w[j*n : j*n+n] {
+				if x != 0 {
+					dense.Axpy(x, xt[i*n+i:i*n+n], out[j*n+i:j*n+n])
+				}
+			}
+			for k, d := range t.d {
+				out[j*n+k] /= -d
+			}
+		}
+		transpose(w, out[:n*n], n)
+	}
+	t.solve(out, w, c.x)
 }
+
+// fewEntries: with so many times fewer entries a matrix is multiplied entry by entry.
+const fewEntries = 16
 
 // inverted returns the factor of the matrix whose inverse is inv.
 func (c *semidefinite) inverted() *triangular {

@@ -197,7 +197,7 @@ func (d *direct) leave() {
 		}
 		d.reduce(in, nil)
 	}
-	d.faced = nil
+	d.faced, d.left = nil, true
 }
 
 // reduce puts the cone into a face, or into none.

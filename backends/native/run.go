@@ -83,6 +83,7 @@ func (r *runner) run(ctx context.Context, o backends.Options, warm *backends.Poi
 	r.iterations, r.answer = 0, nil
 	r.proof, r.nearPrimal, r.nearDual = nil, math.Inf(1), math.Inf(1)
 	from, unused := resumed, ""
+	resume, r.direct.left = resume && !r.direct.left, false
 	if !resume {
 		from, r.best.error, r.best.isPoint = fresh, math.Inf(1), false
 		r.k.regularise(1)

@@ -1,6 +1,7 @@
 package native
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -87,7 +88,10 @@ func (g *gram) prepare() {
 		widest = max(widest, len(m.support))
 		g.order = append(g.order, int32(k))
 	}
-	slices.SortStableFunc(g.order, func(a, b int32) int { return len(g.members[b].row) - len(g.members[a].row) })
+	// of as many entries, the last unknown first: its products with those before it are side by side in K
+	slices.SortFunc(g.order, func(a, b int32) int {
+		return cmp.Or(len(g.members[b].row)-len(g.members[a].row), int(b-a))
+	})
 	g.full = make([]bool, len(g.members))
 	entries := 0 // of the members after this one
 	anyFull := false

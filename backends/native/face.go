@@ -187,7 +187,7 @@ func (d *direct) leave() {
 	if x, s, ok := d.unreduced(); ok {
 		copy(d.best.x, x)
 		copy(d.best.s, s)
-	} else {
+	} else if !d.f.stop.Reached(0) {
 		d.best.error, d.best.isPoint = math.Inf(1), false
 	}
 	for i := range d.faced {

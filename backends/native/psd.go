@@ -127,14 +127,6 @@ func (c *semidefinite) packMean(v, m, work []float64) {
 	packMean(v, m, c.rows)
 }
 
-// pull takes off the svec v what rounding has left of it out of the face.
-func (c *semidefinite) pull(v []float64) {
-	if c.face != nil {
-		c.unpack(c.work.a, v)
-		c.packMean(v, c.work.a, c.work.b)
-	}
-}
-
 func (c *semidefinite) degree() int { return c.n }
 
 // smooth changes the eigenvalues of S - Z. Where these are not computed, it moves S and Z inside by mu, which is on the
@@ -180,7 +172,10 @@ func (c *semidefinite) addUnit(v []float64, a float64) {
 		v[at] += a
 		at += c.rows - j
 	}
-	c.pull(v) // UU' is the unit
+	if c.face != nil { // UU' is the unit
+		c.unpack(c.work.a, v)
+		c.packMean(v, c.work.a, c.work.b)
+	}
 }
 
 // shift returns minus the smallest eigenvalue, or an upper bound of that near it.

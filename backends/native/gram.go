@@ -298,14 +298,9 @@ func (g *gram) dotAdd(out, v []float64, a float64) {
 }
 
 // dot returns <F, V>.
-func (m *gramMember) dot(v []float64) float64 {
-	vec, even, odd, e := m.vec[:len(m.row)], 0.0, 0.0, 1
-	for ; e < len(vec); e += 2 {
-		even += vec[e-1] * v[m.row[e-1]]
-		odd += vec[e] * v[m.row[e]]
+func (m *gramMember) dot(v []float64) (sum float64) {
+	for e, r := range m.row {
+		sum += m.vec[e] * v[r]
 	}
-	if e == len(vec) {
-		even += vec[e-1] * v[m.row[e-1]]
-	}
-	return even + odd
+	return sum
 }

@@ -55,6 +55,12 @@ func (r *runner) attempts(from origin) []attempt {
 	case from == warmed:
 		list = append(list, attempt{r.embedding, here, "it begins at the given point", nil, true})
 	case r.direct.fits():
+		if all := r.direct.faces(); len(all) > 0 {
+			list = append(list, attempt{r.direct, func(r *runner) error {
+				r.direct.enter(all)
+				return r.direct.start()
+			}, "the multipliers of a cone are in a face of it", nil, false})
+		}
 		list = append(list, attempt{r.direct, func(r *runner) error { return r.direct.start() },
 			"in linear programs over matrices, one side may have no interior",
 			func(r *runner) bool { return r.rooted() && r.best.error <= nearSolved }, false})
@@ -91,6 +97,9 @@ func (r *runner) try(ctx context.Context, list []attempt) (status backends.Statu
 		}
 		if err == nil || r.stopped() {
 			status, err = r.loop(ctx)
+		}
+		if len(r.direct.faced) > 0 {
+			r.direct.leave()
 		}
 		if status != backends.Unsolved || a.enough != nil && a.enough(r) {
 			break

@@ -90,6 +90,8 @@ type matrixCone interface {
 	mulSym(out, v []float64)
 	// product returns where the X and Y are kept with which mulSym is V -> sym(X V Y).
 	product() (x, y []float64)
+	// reduce puts the cone into a face, nil for none.
+	reduce(to *face)
 	// factors returns the factors of S and of Z.
 	factors() (s, z *triangular)
 }

@@ -264,6 +264,11 @@ func newTriangular(n int, within dense.Within) *triangular {
 	return t
 }
 
+// resize makes it one of matrices of order n, at most what it was made for.
+func (t *triangular) resize(n int) {
+	t.n, t.l, t.d, t.root, t.sign = n, t.l[:n*n], t.d[:n], t.root[:n], t.sign[:n]
+}
+
 // factor factors m, of which it reads the lower triangle; false when m is not positive definite.
 func (t *triangular) factor(m []float64) bool {
 	copy(t.l, m)
@@ -314,11 +319,8 @@ func (t *triangular) inverse(x, out, w []float64) {
 	mirror(out, n)
 }
 
-// solve writes M^-1 V = X (V X D^-1)' into out, V symmetric, and overwrites V. The
-// errors of the result are those of a solve, large only along the eigenvectors of M with
-// small eigenvalues; M^-1 itself has errors as large as that in all its entries, and
-// would carry them to where the other matrix of a pair has its small eigenvalues.
-func (t *triangular) solve(out, v, x []float64) {
+// multiply overwrites V with -V X D^-1.
+func (t *triangular) multiply(v []float64) {
 	n := t.n
 	if t.TrsmRightLT(n, n, t.l, n, v, n); t.Stop.Reached(2 * n * n) {
 		return
@@ -326,6 +328,14 @@ func (t *triangular) solve(out, v, x []float64) {
 	for j, d := range t.d {
 		dense.Scale(v[j*n:j*n+n], -1/d)
 	}
+}
+
+// solve writes M^-1 V = X (V X D^-1)' into out, v being what multiply makes of the symmetric V. The
+// errors of the result are those of a solve, large only along the eigenvectors of M with
+// small eigenvalues; M^-1 itself has errors as large as that in all its entries, and
+// would carry them to where the other matrix of a pair has its small eigenvalues.
+func (t *triangular) solve(out, v, x []float64) {
+	n := t.n
 	clear(out)
 	for i := 0; i < n; i += inverseBlock {
 		nb := min(inverseBlock, n-i)

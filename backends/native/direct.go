@@ -16,6 +16,8 @@ type direct struct {
 	by           directions
 	sums         sums
 	root         *root // made when it is first needed
+	faced        []faced
+	left         bool // the last run was in a face, where no other goes on
 	zeros        []float64
 	first        remains // at the start, taken down by standing
 	primal, dual float64 // the longest steps, then those to take
@@ -89,7 +91,7 @@ func (d *direct) start() error {
 		}
 		s = max(s, norm2(f.b[from:to]))
 		unit(c, d.of(i, d.s), d.of(i, d.z))
-		scaleBy(d.of(i, d.s), s)
+		scaleBy(d.of(i, d.s), startInside*s)
 		scaleBy(d.of(i, d.z), z)
 	}
 	return nil
@@ -120,6 +122,9 @@ func (d *direct) rooted() bool { return d.root != nil && d.by == directions(d.ro
 // takeRoot goes over to root, if the problem is one for it: all rows are inequalities or of
 // semidefinite cones, and B is not too large.
 func (d *direct) takeRoot() bool {
+	if len(d.faced) > 0 {
+		return false
+	}
 	if d.root == nil {
 		q := newRoot(d.iterate)
 		if d.f.stop.Reached(0) {
@@ -286,6 +291,8 @@ func (s sums) struggles() bool { return s.k.(*schur).outer.used > outerStruggle 
 const (
 	// The smallest multiple of the unit at the start.
 	startMin = 10
+	// s starts so many times further inside: 26 of the smaller files of SDPLIB take 482 iterations, not 507.
+	startInside = 10
 	// A residual below this part of the tolerance is not reduced further.
 	settled = 0.1
 	// A solve that needs more than outerStruggle directions of refineMatrices is the sign to take root.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/conetune/conetune/backends"
@@ -255,6 +256,9 @@ func (s *solver) SolveInto(ctx context.Context, out *backends.Solution) error {
 // prepare does what there is to do before the method can run. What was finished stays, and
 // an error leaves the rest for the next time.
 func (s *solver) prepare() error {
+	if s.form != nil && s.pending != 0 && !slices.Equal(s.form.used, usedRows(&s.user)) {
+		s.form, s.run, s.pending = nil, nil, allNumbers
+	}
 	if s.form == nil {
 		f, err := newForm(&s.user, &s.stop, s.options.Memory)
 		if err != nil {

@@ -26,9 +26,10 @@ type form struct {
 	zero    int             // rows of equations
 	nonneg  int             // rows of inequalities
 	blocks  []backends.Cone // the cones after them, whose rows share one factor
-	free    bool            // some row of the caller has no row here: a box without bounds
+	free    bool            // some row of the caller has no row here: a box without bounds, see sortMatrix, too
 	row     []rowOrigin
 	aFrom   []int32 // entry k of a is entry aFrom[k] of the caller's A, times the sign of its row
+	used    []bool  // by row of the caller, see usedRows
 	scaling scaling
 	user    *backends.Problem
 	points  [keptPoints]backends.Solution
@@ -53,7 +54,8 @@ func newForm(p *backends.Problem, s *stop.Stop, limit int64) (*form, error) {
 	if err := f.fits(p); err != nil {
 		return nil, err
 	}
-	if f.sortRows(p.Cones); s.Reached(4 * m) {
+	f.used = usedRows(p)
+	if f.sortRows(p.Cones); s.Reached(8 * m) {
 		return nil, errStopped
 	}
 	f.b, f.q = make([]float64, f.m), make([]float64, n)
@@ -79,9 +81,12 @@ func (f *form) sortRows(cones []backends.Cone) {
 	start := int32(0)
 	for _, c := range cones {
 		place := placeOf(c)
-		if place == boundRows {
+		switch {
+		case place == boundRows:
 			f.sortBounds(&rows, c, start)
-		} else {
+		case c.Kind == backends.PSDCone && c.Dim > 1:
+			blocks[place] = append(blocks[place], f.sortMatrix(&rows, c, start)...)
+		default:
 			list := rows[place]
 			for k := range int32(c.Dim) {
 				if f.stop.Reached(vectorWork) {
@@ -100,6 +105,70 @@ func (f *form) sortRows(cones []backends.Cone) {
 	f.blocks = slices.Concat(blocks[normRows], blocks[otherRows])
 	f.row = slices.Concat(rows[equationRows], rows[inequalityRows], rows[normRows], rows[otherRows])
 	f.m = len(f.row)
+}
+
+// usedRows says which rows have entries in A or numbers in b; nil without semidefinite cones.
+func usedRows(p *backends.Problem) []bool {
+	if !slices.ContainsFunc(p.Cones, func(c backends.Cone) bool { return c.Kind == backends.PSDCone }) {
+		return nil
+	}
+	used := make([]bool, len(p.B))
+	for i, v := range p.B {
+		used[i] = v != 0
+	}
+	if p.A != nil {
+		for _, i := range p.A.RawMatrix().Ind {
+			used[i] = true
+		}
+	}
+	return used
+}
+
+// sortMatrix makes the rows of a semidefinite cone: those of a cone for each set of its columns that used rows connect,
+// an inequality for a column alone. What is between the sets is zero in s, and may be zero in z.
+func (f *form) sortMatrix(rows *[places][]rowOrigin, c backends.Cone, start int32) (cones []backends.Cone) {
+	n := backends.PSDOrder(c.Dim)
+	set := make([]int, n) // an earlier column of the set, the first one has itself
+	first := func(i int) int {
+		for set[i] != i {
+			set[i] = set[set[i]]
+			i = set[i]
+		}
+		return i
+	}
+	used := f.used[start:]
+	for j := range n {
+		set[j] = j
+	}
+	for j := range n {
+		if f.stop.Reached(n - j) {
+			return nil
+		}
+		for i := j + 1; i < n; i++ {
+			if used[svecPlace(n, i, j)] {
+				a, b := first(i), first(j)
+				set[max(a, b)] = min(a, b)
+			}
+		}
+	}
+	sets := make([][]int, n)
+	for i := range n {
+		sets[first(i)] = append(sets[first(i)], i)
+	}
+	for _, of := range sets {
+		place := otherRows
+		if len(of) == 1 {
+			place = inequalityRows
+		} else if len(of) > 1 {
+			cones = append(cones, backends.PSD(len(of)))
+		}
+		for k, j := range of {
+			for _, i := range of[k:] {
+				rows[place] = append(rows[place], rowOrigin{user: start + int32(svecPlace(n, i, j)), sign: 1})
+			}
+		}
+	}
+	return cones
 }
 
 // sortBounds makes the rows of a box, whose first row of the caller is start.

@@ -1,6 +1,7 @@
 package native
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -28,6 +29,7 @@ type gram struct {
 	full    []bool       // by member: U is formed
 	pack    []float64    // C and Y_.k
 	t, u    []float64
+	vec     []float64 // svec of U
 	within  dense.Within
 	chunk   int // members between two looks at the stop, of about chunkEntries entries
 }
@@ -86,7 +88,10 @@ func (g *gram) prepare() {
 		widest = max(widest, len(m.support))
 		g.order = append(g.order, int32(k))
 	}
-	slices.SortStableFunc(g.order, func(a, b int32) int { return len(g.members[b].row) - len(g.members[a].row) })
+	// of as many entries, the last unknown first: its products with those before it are side by side in K
+	slices.SortFunc(g.order, func(a, b int32) int {
+		return cmp.Or(len(g.members[b].row)-len(g.members[a].row), int(b-a))
+	})
 	g.full = make([]bool, len(g.members))
 	entries := 0 // of the members after this one
 	anyFull := false
@@ -103,7 +108,7 @@ func (g *gram) prepare() {
 	g.t = make([]float64, n*widest)
 	g.u = make([]float64, n*widest)
 	if anyFull {
-		g.u = make([]float64, n*n)
+		g.u, g.vec = make([]float64, n*n), make([]float64, n*(n+1)/2)
 	}
 }
 
@@ -194,18 +199,8 @@ func (g *gram) addFull(values, y []float64, o int) {
 	clear(u)
 	g.within.GemmNT(n, n, k, g.t, n, yk, n, u, n)
 	g.within.Stop.Reached(n * n * (1 + k/16))
-	g.products(values, o, g.chunk, func(f *gramMember) float64 {
-		sum := 0.0
-		for e, v := range f.val {
-			p, q := int(f.p[e]), int(f.q[e])
-			if p == q {
-				sum -= v * u[p+p*n]
-			} else {
-				sum -= v * (u[p+q*n] + u[q+p*n])
-			}
-		}
-		return sum
-	})
+	packMean(g.vec, u, n)
+	g.products(values, o, g.chunk, func(f *gramMember) float64 { return -f.dot(g.vec) })
 }
 
 // products adds those of the o-th member with the ones from it on in the order, so many between two looks at the stop.

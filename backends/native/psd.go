@@ -21,12 +21,15 @@ import (
 // from the Newton systems, see matrixPart. In the inverse form the
 // complementarity term is H^-1 d.
 type semidefinite struct {
-	n    int
+	rows int   // the order of the matrices
+	n    int   // and in the face
+	face *face // nil for the cone itself
 	form matrixForm
 	s, z *triangular // factors of S and Z
 	// inv is S^-1 in the inverse form, Z^-1 in the plain one; mat is the other matrix.
 	inv, mat []float64
 	x        []float64 // L^-T of the factor of the first, inverted matrix
+	lifted   []float64 // mat and inv, of the matrices out of the face
 	work     *matrixWork
 }
 
@@ -73,7 +76,7 @@ func semidefinites(all []backends.Cone, within dense.Within) func(backends.Cone)
 // bytesOfMatrices is what a semidefinite cone takes.
 func bytesOfMatrices(c backends.Cone) (own, shared int64) {
 	n := int64(backends.PSDOrder(c.Dim))
-	return 8 * (ownMatrices*n*n + 3*int64(c.Dim)), 8 * (sharedMatrices*n*n + (lanczosSteps+1)*n + 35*min(n, eigenOrder))
+	return 8 * (ownMatrices*n*n + 5*int64(c.Dim)), 8 * (sharedMatrices*n*n + (lanczosSteps+1)*n + 35*min(n, eigenOrder))
 }
 
 const (
@@ -83,12 +86,45 @@ const (
 )
 
 func newSemidefinite(n int, work *matrixWork) *semidefinite {
-	c := &semidefinite{n: n, work: work, s: newTriangular(n, work.within), z: newTriangular(n, work.within),
+	c := &semidefinite{rows: n, n: n, work: work, s: newTriangular(n, work.within), z: newTriangular(n, work.within),
 		x: make([]float64, n*n), inv: make([]float64, n*n), mat: make([]float64, n*n)}
-	if n > exactOrder && work.trial[n] == nil {
-		work.trial[n] = newTriangular(n, work.within)
-	}
+	work.takeTrial(n)
 	return c
+}
+
+// takeTrial makes the factor for trials of an order.
+func (w *matrixWork) takeTrial(n int) {
+	if n > exactOrder && w.trial[n] == nil {
+		w.trial[n] = newTriangular(n, w.within)
+	}
+}
+
+// reduce puts the cone into a face, or into none.
+func (c *semidefinite) reduce(to *face) {
+	c.face, c.n, c.lifted = to, c.rows, nil
+	if to != nil {
+		c.n -= to.rank
+		c.lifted = make([]float64, 2*c.rows*c.rows)
+	}
+	c.s.resize(c.n)
+	c.z.resize(c.n)
+	c.work.takeTrial(c.n)
+}
+
+// unpack writes the matrix whose svec is v into m, as it is in the face.
+func (c *semidefinite) unpack(m, v []float64) {
+	if unpack(m, v, c.rows); c.face != nil {
+		c.face.project(m)
+	}
+}
+
+// packMean writes the svec of (m + m')/2, m in the face, into v; work is a matrix other than m.
+func (c *semidefinite) packMean(v, m, work []float64) {
+	if c.face != nil {
+		c.face.lift(work, m)
+		m = work[:c.rows*c.rows]
+	}
+	packMean(v, m, c.rows)
 }
 
 func (c *semidefinite) degree() int { return c.n }
@@ -132,16 +168,20 @@ func (c *semidefinite) smooth(s, z []float64, mu float64) {
 
 func (c *semidefinite) addUnit(v []float64, a float64) {
 	at := 0
-	for j := range c.n {
+	for j := range c.rows {
 		v[at] += a
-		at += c.n - j
+		at += c.rows - j
+	}
+	if c.face != nil { // UU' is the unit
+		c.unpack(c.work.a, v)
+		c.packMean(v, c.work.a, c.work.b)
 	}
 }
 
 // shift returns minus the smallest eigenvalue, or an upper bound of that near it.
 func (c *semidefinite) shift(v []float64) float64 {
-	n, m := c.n, c.work.a[:c.n*c.n]
-	unpack(m, v, n)
+	n, m := c.n, c.work.a
+	c.unpack(m, v)
 	bound := c.work.eigen.smallest(m, n, nil, math.Inf(1))
 	if n > exactOrder && bound < 0 && c.work.trial[n].factor(m) {
 		return 0
@@ -150,14 +190,13 @@ func (c *semidefinite) shift(v []float64) float64 {
 }
 
 func (c *semidefinite) scale(s, z []float64) bool {
-	n, w := c.n, c.work
-	a := w.a[:n*n]
+	a := c.work.a
 	first, second, f1, f2 := s, z, c.s, c.z // first is inverted
 	if c.form != eliminateRows {
 		first, second, f1, f2 = z, s, c.z, c.s
 	}
-	unpack(c.mat, second, n)
-	unpack(a, first, n)
+	c.unpack(c.mat, second)
+	c.unpack(a, first)
 	if !f2.factor(c.mat) || !f1.factor(a) {
 		return false
 	}
@@ -171,15 +210,42 @@ func (c *semidefinite) mulSym(out, v []float64) {
 	a, b := w.a[:n*n], w.b[:n*n]
 	c.solve(b, v)
 	mulTo(w.within, a, b, c.mat, n) // inv V mat
-	packMean(out, a, n)
+	c.packMean(out, a, b)
 }
 
 // solve writes inv V into out, V as svec.
 func (c *semidefinite) solve(out, v []float64) {
-	w := c.work.c[:c.n*c.n]
-	unpack(w, v, c.n)
-	c.inverted().solve(out, w, c.x)
+	t, w, n := c.inverted(), c.work.c, c.n
+	entries := 0
+	for _, x := range v {
+		if x != 0 {
+			entries++
+		}
+	}
+	c.unpack(w, v)
+	if w = w[:n*n]; c.face != nil || entries*fewEntries > len(v) {
+		t.multiply(w)
+	} else { // the same by the columns of V X D^-1, transposed
+		xt := c.work.a[:n*n]
+		transpose(xt, c.x, n)
+		clear(out)
+		for j := range n {
+			for i, x := range w[j*n : j*n+n] {
+				if x != 0 {
+					dense.Axpy(x, xt[i*n+i:i*n+n], out[j*n+i:j*n+n])
+				}
+			}
+			for k, d := range t.d {
+				out[j*n+k] /= -d
+			}
+		}
+		transpose(w, out[:n*n], n)
+	}
+	t.solve(out, w, c.x)
 }
+
+// fewEntries: with so many times fewer entries a matrix is multiplied entry by entry.
+const fewEntries = 16
 
 // inverted returns the factor of the matrix whose inverse is inv.
 func (c *semidefinite) inverted() *triangular {
@@ -198,7 +264,7 @@ func (c *semidefinite) mulH(out, v []float64) {
 }
 
 // affine writes z in the inverse form and s in the plain one: H^-1 s = z, H z = s.
-func (c *semidefinite) affine(d, _ []float64) { packMean(d, c.mat, c.n) }
+func (c *semidefinite) affine(d, _ []float64) { c.packMean(d, c.mat, c.work.a) }
 
 func (c *semidefinite) combined(d, _, _, ds, dz []float64, target float64) {
 	n, w := c.n, c.work
@@ -209,15 +275,15 @@ func (c *semidefinite) combined(d, _, _, ds, dz []float64, target float64) {
 	a, b := w.a[:n*n], w.b[:n*n]
 	if dense.MaxAbs(first) != 0 {
 		c.solve(b, first)
-		unpack(w.c, second, n)
-		mulTo(w.within, a, b, w.c[:n*n], n) // inv dFirst dSecond
+		c.unpack(w.c, second)
+		mulTo(w.within, a, b, w.c, n) // inv dFirst dSecond
 	} else {
 		clear(a)
 	}
-	for i, v := range c.mat {
-		a[i] += v - target*c.inv[i]
+	for i := range a {
+		a[i] += c.mat[i] - target*c.inv[i]
 	}
-	packMean(d, a, n)
+	c.packMean(d, a, b)
 }
 
 func (c *semidefinite) step(s, z, ds, dz []float64, limit float64) float64 {
@@ -227,8 +293,8 @@ func (c *semidefinite) step(s, z, ds, dz []float64, limit float64) float64 {
 // stepOf returns the largest a <= limit with V + a dV positive semidefinite, or a
 // little less, where t is the factor of V: -1/a is the smallest eigenvalue of L^-1 dV L^-T.
 func (c *semidefinite) stepOf(t *triangular, v, dv []float64, limit float64) float64 {
-	n, m := c.n, c.work.a[:c.n*c.n]
-	unpack(m, dv, n)
+	n, m := c.n, c.work.a
+	c.unpack(m, dv)
 	lowest := c.work.eigen.smallest(m, n, t, -1/limit)
 	if math.IsNaN(lowest) {
 		return 0
@@ -241,23 +307,15 @@ func (c *semidefinite) stepOf(t *triangular, v, dv []float64, limit float64) flo
 		return a
 	}
 	// The bound of the Lanczos method holds unless its start misses the eigenvector.
-	b := c.work.b[:n*n]
 	for range trialSteps {
 		if c.work.within.Stop.Reached(n * n) {
 			return 0
 		}
-		at := 0
-		for j := range n {
-			for i := j; i < n; i++ {
-				x := v[at] + trialFraction*a*dv[at]
-				at++
-				if i != j {
-					x *= 1 / math.Sqrt2
-				}
-				b[i+j*n] = x
-			}
+		for i, x := range v {
+			c.work.c[i] = x + trialFraction*a*dv[i]
 		}
-		if c.work.trial[n].factor(b) {
+		c.unpack(c.work.b, c.work.c)
+		if c.work.trial[n].factor(c.work.b) {
 			return a
 		}
 		a *= trialFactor
@@ -273,11 +331,19 @@ const (
 	trialSteps    = 20
 )
 
-func (c *semidefinite) order() int { return c.n }
+func (c *semidefinite) order() int { return c.rows }
 
 func (c *semidefinite) take(form matrixForm) { c.form = form }
 
-func (c *semidefinite) product() (x, y []float64) { return c.mat, c.inv }
+func (c *semidefinite) product() (x, y []float64) {
+	if c.face == nil {
+		return c.mat, c.inv
+	}
+	x, y = c.lifted[:c.rows*c.rows], c.lifted[c.rows*c.rows:]
+	c.face.lift(x, c.mat)
+	c.face.lift(y, c.inv)
+	return x, y
+}
 
 func (c *semidefinite) factors() (s, z *triangular) { return c.s, c.z }
 

@@ -224,7 +224,7 @@ const (
 func (r *runner) settle(sol *backends.Solution) {
 	e, eps := r.embedding, r.options.Eps
 	left := r.judge.Unsettled(sol.X, sol.S, sol.Z, eps)
-	if left <= 1 || r.iterations == 0 || r.rooted() {
+	if left <= 1 || r.iterations == 0 || r.rooted() || len(r.direct.faced) > 0 {
 		return
 	}
 	e.save()

@@ -84,6 +84,7 @@ func (r *runner) run(ctx context.Context, o backends.Options, warm *backends.Poi
 	r.iterations, r.answer, r.f.given = 0, nil, 0
 	r.proof, r.nearPrimal, r.nearDual = nil, math.Inf(1), math.Inf(1)
 	from, unused := resumed, ""
+	resume, r.direct.left = resume && !r.direct.left, false
 	if !resume {
 		from, r.best.error, r.best.isPoint = fresh, math.Inf(1), false
 		r.k.regularise(1)
@@ -248,7 +249,14 @@ func (r *runner) verdict(p progress) backends.Status {
 // accepted returns the best point if it passes as optimal on the caller's data.
 func (r *runner) accepted() *backends.Solution {
 	b := &r.best
-	sol := r.f.expand(b.x, b.s, b.z, b.tau)
+	x, s, ok := b.x, b.s, true
+	if len(r.direct.faced) > 0 {
+		x, s, ok = r.direct.unreduced()
+	}
+	if !ok {
+		return nil
+	}
+	sol := r.f.expand(x, s, b.z, b.tau)
 	if !r.judge.Optimal(sol.X, sol.S, sol.Z, r.options.Eps) {
 		return nil
 	}

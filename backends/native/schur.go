@@ -1,6 +1,9 @@
 package native
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // schur solves the Newton systems of programs with semidefinite cones: what it eliminates of these comes as a Schur
 // complement, sums tr(F_i X F_j Y) made by gram, onto the other unknowns of kkt.
@@ -31,6 +34,8 @@ type matrixPart struct {
 	divided  []float64 // rx/a
 	pushed   []float64 // what H or H^-1 makes of the right-hand side
 	work     []float64
+	of, term []float64 // eliminateRows: residuals of the rows, and H^-1 of them
+	known    bool      // at the scaling there is
 }
 
 const (
@@ -70,6 +75,9 @@ func (s *schur) load() bool {
 
 // refactor factors K with the semidefinite cones.
 func (s *schur) refactor() {
+	for _, p := range s.matrices {
+		p.known = false
+	}
 	if s.write(); s.f.stop.Reached(0) {
 		return
 	}
@@ -166,21 +174,31 @@ func (s *schur) recoverMatrices(x, z, rz []float64) {
 }
 
 // withoutTerm takes the complementarity term d of the semidefinite cones in their
-// inverse form, H^-1 d, from the right-hand side of the rows to that of the columns:
+// inverse form, H^-1 d, and their residuals from the right-hand side of the rows to that of the columns:
 //
-//	-H dz + A dx = d - weight rz  is  -H (dz + H^-1 d) + A dx = -weight rz.
+//	-H dz + A dx = d - weight rz  is  -H (dz + H^-1 (d - weight rz)) + A dx = 0.
+//
+// H^-1 rz is computed once for all weights.
 func (s *schur) withoutTerm(rhsX, rhsZ, rz, d []float64, weight float64) {
 	for _, p := range s.matrices {
-		if p.form == eliminateRows {
-			for i := p.from; i < p.to; i++ {
-				rhsZ[i] = -weight * rz[i]
-			}
-			p.mulTransposed(rhsX, d[p.from:p.to])
+		if p.form != eliminateRows {
+			continue
 		}
+		own := rz[p.from:p.to]
+		if weight != 0 && maxAbs(own) != 0 {
+			if !p.known || !slices.Equal(p.of, own) {
+				copy(p.of, own)
+				p.c.mulSym(p.term, own)
+				p.known = true
+			}
+			axpy(-weight, p.term, d[p.from:p.to])
+		}
+		clear(rhsZ[p.from:p.to])
+		p.mulTransposed(rhsX, d[p.from:p.to])
 	}
 }
 
-// withTerm takes H^-1 d off the dz that withoutTerm has led to.
+// withTerm takes what withoutTerm has left in d off the dz that it has led to.
 func (s *schur) withTerm(dz, d []float64) {
 	for _, p := range s.matrices {
 		if p.form == eliminateRows {

@@ -37,7 +37,9 @@ func (s *schur) chooseForms(keep bool) {
 				partOf[r] = int32(len(s.matrices))
 			}
 			dim := p.to - p.from
-			p.divided, p.pushed, p.work = make([]float64, dim), make([]float64, dim), make([]float64, dim)
+			for _, v := range []*[]float64{&p.divided, &p.pushed, &p.work, &p.of, &p.term} {
+				*v = make([]float64, dim)
+			}
 		}
 	}
 	if len(s.matrices) == 0 {

@@ -285,6 +285,9 @@ func largest(a, b float64) float64 {
 func (r *run) step(ctx context.Context, k int) (res *answer, z iterate, next *lowerSolution, err error) {
 	for try, missed := 0, math.Inf(1); ; try++ {
 		where := fmt.Sprintf("subproblem of iteration %d", k)
+		if r.sub.moved = r.moved; r.accelerated {
+			r.sub.moved = 0
+		}
 		if err = r.sub.set(r.centre, r.current, r.alpha); err == nil {
 			r.begin(StageSubproblem, 0, 0)
 			res, z, err = r.sub.solve(ctx)

@@ -37,9 +37,13 @@ const jointEngine = "fit"
 // are compact, which are large: their last digits cost most of the time.
 const jointTol, compactTol = 1e-9, 1e-4
 
-// coarseShare times their gap is that of subproblems of coarse fits: the value of the lower level, known to its gap, is
-// in them with a weight of up to the penalty.
-const coarseShare = 10
+// valueShare times it is the largest gap of subproblems: the value of the lower level, known to its gap, is in them
+// with a weight of up to the penalty.
+const valueShare = 10
+
+// inexact is the share of the largest gap of a subproblem that the method allows, rho/2 |z_k - z_{k-1}|^2 where only
+// that keeps 0 from the subdifferential, see [Result]: solutions are within 0.003 of a step from the optimum.
+const inexact = 1e-5
 
 // tol is the gap of both programs.
 func (j *joint) tol() float64 {
@@ -245,13 +249,11 @@ func (j *joint) subproblem(ctx context.Context, b *subproblem) (*answer, iterate
 		value += s * (b.centre.h[i] - b.lower.h[i])
 	}
 	scale := floats.Sum(j.scale) / float64(len(j.scale))
-	tol := j.tol()
-	if j.coarse > 0 {
-		tol = math.Max(tol, j.coarse*math.Max(1, math.Min(coarseShare, b.penalty)))
-	}
+	tol := j.tol() * math.Max(1, math.Min(valueShare, b.penalty))
+	tol = math.Max(tol*scale, inexact*b.settings.Rho/2*b.moved*b.moved)
 	centre := &bilevel.Centre{
 		X: j.each(b.centre.x), R: b.centre.h, Value: value, Gamma: gamma, Epsilon: b.settings.Epsilon,
-		Alpha: b.penalty, Rho: b.settings.Rho, Low: b.lo, High: b.hi, Tol: tol * scale,
+		Alpha: b.penalty, Rho: b.settings.Rho, Low: b.lo, High: b.hi, Tol: tol,
 	}
 	s, err := stop.Do(ctx, &bilevel.Subsolution{Gap: math.Inf(1)}, func() (*bilevel.Subsolution, error) {
 		return j.sub(ctx,

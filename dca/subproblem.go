@@ -38,7 +38,8 @@ type subproblem struct {
 	centre            iterate
 	lower             *lowerSolution
 	penalty           float64
-	joint             *joint // nil where there is no such fit
+	moved             float64 // |z_k - z_{k-1}| where the iteration may use its inexactness
+	joint             *joint  // nil where there is no such fit
 }
 
 // iterate is a point z = (x, h).

@@ -96,8 +96,8 @@ func (b *arm) factor(first []int) bool {
 // eliminate adds up the border when all blocks have their factors.
 func (a *arrow) eliminate() {
 	for t := range a.arms {
-		for i, v := range a.arms[t].sums {
-			a.border[i] += v
+		for i := range a.k {
+			floats.Add(a.border[i*a.k+i:(i+1)*a.k], a.arms[t].sums[i*a.k+i:(i+1)*a.k])
 		}
 	}
 }

@@ -44,6 +44,7 @@ type Subproblem struct {
 	// manyHeavy, but in tests
 	block int
 	few   bool // whether features and rows are few, so that [interior] takes less time
+	inner *interior
 }
 
 // common is what the folds have in common.
@@ -157,7 +158,10 @@ func (s *Subproblem) Solve(ctx context.Context, c *bilevel.Centre) (*bilevel.Sub
 		f.radius = math.Inf(1)
 	}
 	if s.few {
-		newInterior(q).run()
+		if s.inner == nil {
+			s.inner = newInterior(s)
+		}
+		s.inner.run(q)
 	}
 	if !(out.Gap <= c.Tol) {
 		if q.newton = newNewton(q); q.begin() {

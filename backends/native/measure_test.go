@@ -69,7 +69,7 @@ func control(n int) *backends.Problem {
 }
 
 // What the steps leave in the equations hides little of the gap, however large their multipliers are: by p - d = s'z +
-// x'rd - z'rp the objective stands still where z'rp is as large as s'z.
+// x'rd - z'rp the objective stands still where z'rp is as large as s'z. A thousandth of the tolerance is left to rounding.
 func TestEquationsHideNoGap(t *testing.T) {
 	p := control(1000)
 	r := must.Of(newRunner(formOf(t, p)))(t)
@@ -87,7 +87,7 @@ func TestEquationsHideNoGap(t *testing.T) {
 		for i, v := range r.rz[:r.f.zero] {
 			hidden += v * r.z[i]
 		}
-		require.LessOrEqual(t, math.Abs(hidden), 0.1*dot(r.s, r.z))
+		require.LessOrEqual(t, math.Abs(hidden), max(0.1*dot(r.s, r.z), 1e-3*r.options.Eps))
 		if m.worst <= r.options.Eps {
 			return
 		}

@@ -79,7 +79,7 @@ browser:
 
 # The fuzz targets of the readers, each for FUZZTIME, two at a time. What one finds is left in testdata/fuzz of its package.
 FUZZTIME     ?= 60s
-FUZZ_READERS  = formats/qps:FuzzRead formats/cbf:FuzzRead formats/sdpa:FuzzRead internal/libsvm:FuzzRead \
+FUZZ_READERS  = formats/lp:FuzzRead formats/qps:FuzzRead formats/cbf:FuzzRead formats/sdpa:FuzzRead internal/libsvm:FuzzRead \
 	internal/textfile:FuzzDecimal \
 	table/input:FuzzReadFolds problems/groups:FuzzRead problems/matcomp:FuzzReadEntries table:FuzzDecode table:FuzzFormats
 

@@ -14,6 +14,7 @@ import (
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/formats"
 	"github.com/conetune/conetune/formats/cbf"
+	"github.com/conetune/conetune/formats/lp"
 	"github.com/conetune/conetune/formats/qps"
 	"github.com/conetune/conetune/internal/must"
 )
@@ -53,6 +54,9 @@ func TestEncode(t *testing.T) {
 		}
 		asMPS++
 		check(must.Of(qps.Decode(p.Name, &text))(t).Conic())
+		text.Reset()
+		require.NoError(t, prog.Encode(&text, "lp"), p.Name)
+		check(must.Of(lp.Decode(p.Name, &text))(t).Conic())
 	}
 	require.Greater(t, asMPS, 20)
 }
@@ -69,7 +73,7 @@ func TestEncodeNuclearNorm(t *testing.T) {
 	read := must.Of(must.Of(cbf.Decode("nuclear", &text))(t).Conic())(t)
 	s := must.Of(must.Of(native(t).Setup(read.Problem, backends.Options{}))(t).Solve(t.Context()))(t)
 	require.InDelta(t, 7, read.Solution(s).Objective, 1e-6)
-	require.ErrorContains(t, prog.Encode(io.Discard, "lp"), "unknown format")
+	require.ErrorContains(t, prog.Encode(io.Discard, "nl"), "unknown format")
 	require.ErrorContains(t, prog.Encode(io.Discard, "mps"), "kind")
 }
 

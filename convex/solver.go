@@ -13,6 +13,7 @@ import (
 	"github.com/conetune/conetune/convex/internal/restrict/singular"
 	"github.com/conetune/conetune/convex/internal/solve"
 	"github.com/conetune/conetune/formats/cbf"
+	"github.com/conetune/conetune/formats/lp"
 	"github.com/conetune/conetune/formats/qps"
 )
 
@@ -245,10 +246,10 @@ func (s *Solver) log(ctx context.Context, message string, args ...any) {
 	}
 }
 
-// Encode writes the conic program of [Program.Problem], with the constant of its objective, in a format:
-// "cbf", or "mps" for linear and quadratic programs. A model that is maximised is written as the minimum of the
-// negative; nuclear norms are written as semidefinite matrices. Packages formats/cbf and formats/qps read the files, as
-// conetune solve does. The error is for another format, what it cannot have, and the writer's.
+// Encode writes the conic program of [Program.Problem], with the constant of its objective, in a format: "cbf", or
+// "mps" or "lp" for linear and quadratic programs. A model that is maximised is written as the minimum of the negative;
+// nuclear norms are written as semidefinite matrices. Packages formats/cbf, formats/qps and formats/lp read the files,
+// as conetune solve does. The error is for another format, what it cannot have, and the writer's.
 func (p *Program) Encode(w io.Writer, format string) error {
 	if p == nil || p.p == nil {
 		return errors.New(noProgram)
@@ -269,10 +270,16 @@ func (p *Program) Encode(w io.Writer, format string) error {
 	switch format {
 	case "cbf":
 		m, err = cbf.FromConic(problem, constant)
-	case "mps":
-		m, err = qps.FromConic(problem, constant)
+	case "mps", "lp":
+		linear, err := qps.FromConic(problem, constant)
+		if err == nil && format == "lp" {
+			return lp.Encode(w, linear)
+		}
+		if m = linear; err != nil {
+			return err
+		}
 	default:
-		err = fmt.Errorf("convex: Encode: unknown format %q, expected cbf or mps", format)
+		err = fmt.Errorf("convex: Encode: unknown format %q, expected cbf, mps or lp", format)
 	}
 	if err != nil {
 		return err

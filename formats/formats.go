@@ -1,6 +1,7 @@
 // Package formats has what the readers of programs in its folders have in common:
 //
 //	qps       linear and quadratic programs in QPS and MPS files
+//	lp        linear and quadratic programs in the LP format of CPLEX, as models of qps
 //	sdpa      semidefinite programs in the sparse format of SDPA
 //	cbf       conic programs in the Conic Benchmark Format
 //

@@ -52,8 +52,8 @@ func (t *Table) ranges(rows, columns []int) [][2]float64 {
 	return out
 }
 
-// stored calls f for the cells of some columns that rows keep, which are all but zeros, with the place among the columns
-// and the number, NaN for none.
+// stored calls f for the cells of some columns that rows keep, which are all but zeros, with the place of the column
+// among these and the number, NaN for none.
 func (t *Table) stored(rows, columns []int, f func(k int, v float64)) {
 	at := make([]int32, len(t.columns)) // places of columns, from 1
 	for k, j := range columns {

@@ -125,7 +125,7 @@ func declared(t *testing.T, folder string, tests bool, visit func(*ast.FuncDecl)
 
 // Every exported function and method of these packages is called in an example of its folder.
 func TestExamples(t *testing.T) {
-	for _, folder := range []string{"convex", "convex/gp", "backends", "formats/cbf", "formats/qps", "formats/sdpa"} {
+	for _, folder := range []string{"convex", "convex/gp", "backends", "formats/cbf", "formats/lp", "formats/qps", "formats/sdpa"} {
 		shown, path := map[string]bool{}, filepath.Join("..", "..", folder)
 		declared(t, path, true, func(f *ast.FuncDecl) {
 			ast.Inspect(f, func(n ast.Node) bool {

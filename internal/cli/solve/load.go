@@ -7,6 +7,7 @@ import (
 
 	"github.com/conetune/conetune/formats"
 	"github.com/conetune/conetune/formats/cbf"
+	"github.com/conetune/conetune/formats/lp"
 	"github.com/conetune/conetune/formats/qps"
 	"github.com/conetune/conetune/formats/sdpa"
 	"github.com/conetune/conetune/internal/cli"
@@ -30,7 +31,10 @@ type fileFormat struct {
 }
 
 var fileFormats = []fileFormat{
-	{[]string{".qps", ".mps"}, "linear and quadratic programs, fixed or free format", loadQPS},
+	{[]string{".qps", ".mps"}, "linear and quadratic programs, fixed or free format",
+		func(path string) (*loadedProgram, error) { return loadQPS(qps.Read(path)) }},
+	{[]string{".lp"}, "linear and quadratic programs, LP format of CPLEX",
+		func(path string) (*loadedProgram, error) { return loadQPS(lp.Read(path)) }},
 	{[]string{".dat-s"}, "semidefinite programs, SDPA sparse format", loadSDPA},
 	{[]string{".cbf"}, "conic programs, conic benchmark format", loadCBF},
 }
@@ -85,8 +89,7 @@ func loadProgram(path string) (*loadedProgram, error) {
 	return p, nil
 }
 
-func loadQPS(path string) (*loadedProgram, error) {
-	m, err := qps.Read(path)
+func loadQPS(m *qps.Model, err error) (*loadedProgram, error) {
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log"
 	"slices"
+	"strings"
 
 	"github.com/james-bowman/sparse"
 
@@ -185,14 +186,16 @@ func ExampleRegister() {
 	if !slices.Contains(backends.Names(), "equations") { // as it may be once
 		backends.Register(equations{})
 	}
-	fmt.Println(backends.Names(), slices.Contains(backends.Known(), "osqp"), backends.Missing("native") == "")
+	fmt.Println(slices.Contains(backends.Names(), "native"), slices.Contains(backends.Known(), "osqp"),
+		backends.Missing("native") == "")
 	can := equations{}.Capabilities()
 	fmt.Println(can.Supports(backends.ZeroCone), can.Supports(backends.PSDCone))
-	fmt.Println(can.Unsupported("equations", atLeast()))
+	refusal, _, _ := strings.Cut(can.Unsupported("equations", atLeast()).Error(), ";") // then those that do
+	fmt.Println(refusal)
 	// Output:
-	// [equations native] true true
+	// true true true
 	// true false
-	// backends: equations does not support the nonnegative cone; these do: native
+	// backends: equations does not support the nonnegative cone
 }
 
 // The defaults of options, the settings of one backend among them, and what is out of range.

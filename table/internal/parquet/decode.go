@@ -7,13 +7,16 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
+// plainDictionary is what writers of version 1 call the encoding by a dictionary.
+const plainDictionary format.Encoding = 2
+
 // decode finds how the values of a page are read. What is damaged is found when they are, and panics.
 func (c *cursor) decode(data []byte, encoding format.Encoding) {
 	var one [8]byte
 	switch encoding {
 	case format.Plain:
 		c.next = plain(data, c.column)
-	case format.PlainDictionary, format.RLEDictionary:
+	case plainDictionary, format.RLEDictionary:
 		if len(data) > 0 {
 			r, words := &runs{data: data[1:], width: int(data[0])}, c.words
 			c.next = func() []byte { return words(int(r.next())) }

@@ -72,8 +72,9 @@ func (r *runner) finish(p progress) *backends.Solution {
 
 // pursue looks for the point of the central path whose gap is within the tolerance, by Newton's method on smoothed
 // complementarity (Chen and Mangasarian 1996): all pairs go to the path with s - z as it is (Chen, Goulart and Jones,
-// arXiv 2512.00693), and the residuals that this leaves are taken out. They fall quadratically once the right
-// constraints are active, those of an orthant with s < z, and do not if complementarity is not strict.
+// arXiv 2512.00693), and the residuals that this leaves are taken out, all but refineShare of the larger one. They fall
+// quadratically once the right constraints are active, those of an orthant with s < z, and do not if complementarity is
+// not strict.
 func (r *runner) pursue(p progress, factors int) *backends.Solution {
 	e, o := r.embedding, &r.options
 	mu := finishGap * o.Eps * max(1, min(math.Abs(p.objective), math.Abs(p.bound))) * e.f.scaling.c / max(1, e.degree)
@@ -112,7 +113,9 @@ func (r *runner) pursue(p progress, factors int) *backends.Solution {
 			least = min(least, left)
 		}
 		clear(e.d)
-		if e.newton(1, 1, refined) != nil {
+		to := refined
+		to.columns, to.equations = refineShare*left*now.columns, refineShare*left*now.equations
+		if e.newton(1, 1, to) != nil {
 			return nil
 		}
 		e.slacks(1)

@@ -68,7 +68,7 @@ func (f *Factor) layout(g *groups, perm, parent []int32, loose []bool, first []i
 		switch {
 		case len(list) > 1 || loose[from]:
 			p.kind = twins
-		case p.width == to-from && p.width-1+height[s] <= smallRows:
+		case p.width == to-from && (p.width-1+height[s] <= smallRows || p.width == 1 && height[s] <= loneRows):
 			p.kind, p.width = small, 1
 			for j := from; j < to-1; j++ {
 				begin := len(store)

@@ -282,7 +282,7 @@ func (s *checkedSolver) Update(u Update) error {
 		}
 	}
 	s.unused, s.reduction, s.looked = s.reduction, reduction, false
-	s.judged.Reset(&s.data)
+	s.judged.reset(&s.data, u.P != nil || u.A != nil)
 	if u.P != nil {
 		s.shift = s.convexity.shift
 		s.spare.p = released(s.data.P, s.own.p)

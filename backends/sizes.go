@@ -72,13 +72,16 @@ type weights struct {
 	u, z    []float64 // sizesOfDual
 }
 
-// forget keeps nothing but memory.
-func (w *weights) forget() { *w = weights{bounds: w.bounds} }
+// forget keeps nothing but memory, and what is known of matrices that are as before.
+func (w *weights) forget(matrices bool) {
+	*w = weights{of: w.of, bounds: w.bounds}
+	w.bounds.counted = w.bounds.counted && !matrices
+}
 
 // about returns the weights of p, which are forgotten where another problem was asked for before.
 func (w *weights) about(p *Problem) *weights {
 	if w.of != p {
-		w.forget()
+		w.forget(true)
 		w.of = p
 	}
 	return w
@@ -217,9 +220,10 @@ type singleBounds struct {
 	lowerEntry, upperEntry []float64
 
 	used      []bool    // of the variables, whether P or A has a nonzero of them
-	last      []float64 // work space: the last nonzero of each row, its column, and the intervals
+	last      []float64 // the last nonzero of each row, and its column
 	column    []int32
-	low, high []float64
+	counted   bool      // these four are those of the matrices
+	low, high []float64 // work space: the intervals
 }
 
 // find finds the bounds of a problem, in the memory of those of another one.
@@ -228,21 +232,22 @@ func (out *singleBounds) find(p *Problem) {
 	for _, v := range []*[]float64{&out.lower, &out.upper, &out.lowerEntry, &out.upperEntry} {
 		*v = zeros(*v, n)
 	}
-	for _, v := range []*[]float64{&out.last, &out.low, &out.high} {
-		*v = zeros(*v, m)
-	}
-	out.lowerRow, out.upperRow, out.used = zeros(out.lowerRow, n), zeros(out.upperRow, n), zeros(out.used, n)
-	out.count, out.column = zeros(out.count, m), zeros(out.column, m)
+	out.lowerRow, out.upperRow = zeros(out.lowerRow, n), zeros(out.upperRow, n)
+	out.low, out.high = zeros(out.low, m), zeros(out.high, m)
 	for j := range n {
 		out.lower[j], out.upper[j] = math.Inf(-1), math.Inf(1)
 		out.lowerRow[j], out.upperRow[j] = -1, -1
 	}
+	if !out.counted {
+		out.count, out.column, out.last = zeros(out.count, m), zeros(out.column, m), zeros(out.last, m)
+		out.used, out.counted = zeros(out.used, n), true
+		entries(p.P, func(i, j int, _ float64) { out.used[i], out.used[j] = true, true })
+		entries(p.A, func(i, j int, v float64) {
+			out.count[i]++
+			out.last[i], out.column[i], out.used[j] = v, int32(j), true
+		})
+	}
 	last, column, low, high := out.last, out.column, out.low, out.high
-	entries(p.P, func(i, j int, _ float64) { out.used[i], out.used[j] = true, true })
-	entries(p.A, func(i, j int, v float64) {
-		out.count[i]++
-		last[i], column[i], out.used[j] = v, int32(j), true
-	})
 	writeIntervals(p.Cones, low, high)
 	for i, count := range out.count {
 		if count != 1 || math.IsNaN(low[i]) {

@@ -398,8 +398,13 @@ func (j *Judge) unitsOf() *units {
 // Reset says that numbers of the problem have changed, or that p is now the problem. It panics unless p has a shape.
 func (j *Judge) Reset(p *Problem) {
 	p.mustFit()
+	j.reset(p, true)
+}
+
+// reset says whether numbers of the matrices have changed, too.
+func (j *Judge) reset(p *Problem, matrices bool) {
 	j.p, j.known, j.has = p, false, false
-	j.check.known.forget()
+	j.check.known.forget(matrices)
 }
 
 // problem is what is judged. It panics for a zero Judge.

@@ -51,7 +51,7 @@ type sheetReader struct {
 	failed     int    // cells that hold an error
 	notReady   int    // formulas without a value
 	beyond     []int  // rows with cells right of the names, one for each cell
-	beyondCell string // the first one
+	beyondCell string // the last one of the first of them
 }
 
 func (s *sheetReader) read(p *part) {
@@ -204,7 +204,7 @@ func (s *sheetReader) put(c cell) {
 	}
 	switch {
 	case c.column >= s.width:
-		if s.beyond == nil {
+		if s.beyond == nil || s.beyond[0] == s.row {
 			s.beyondCell = nameOf(c.column)
 		}
 		s.take(16)

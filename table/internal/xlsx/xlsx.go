@@ -98,7 +98,7 @@ func (w *workbook) open(name string, read func(*part)) {
 	defer r.Close()
 	p := &part{Scanner: bufio.NewScanner(r)}
 	p.Buffer(make([]byte, 64<<10), mostText)
-	p.Split(toTag)
+	p.Split(p.toTag)
 	read(p)
 	_, err = io.Copy(io.Discard, r)
 	table.Check(err)

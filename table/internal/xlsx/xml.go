@@ -15,6 +15,7 @@ import (
 // asks is not looked at: the checksum of the archive says whether a part is as it was written.
 type part struct {
 	*bufio.Scanner
+	at           int         // where the tag is in the bytes of the scanner
 	before       []byte      // the text before the tag
 	name         []byte      // of its element, without a prefix
 	starts, ends bool        // both where the element is empty
@@ -36,8 +37,7 @@ func (p *part) next() bool {
 		return false
 	}
 	token := p.Bytes()
-	at := bytes.IndexByte(token, '<')
-	before, tag := token[:at], token[at+1:len(token)-1]
+	before, tag := token[:p.at], token[p.at+1:len(token)-1]
 	if verbatim, found := bytes.CutPrefix(tag, []byte("![CDATA[")); found {
 		verbatim = bytes.TrimSuffix(verbatim, []byte("]]"))
 		before = append(bytes.Clone(before), html.EscapeString(string(verbatim))...)
@@ -85,20 +85,19 @@ func plain(text []byte) []byte {
 }
 
 // toTag cuts a part after each tag, for [bufio.Scanner].
-func toTag(data []byte, _ bool) (int, []byte, error) {
-	at := bytes.IndexByte(data, '<')
-	if at < 0 {
+func (p *part) toTag(data []byte, _ bool) (int, []byte, error) {
+	if p.at = bytes.IndexByte(data, '<'); p.at < 0 {
 		return 0, nil, nil
 	}
 	last, quote := "", byte(0)
-	if bytes.HasPrefix(data[at:], []byte("<!--")) {
+	if tag := data[p.at:]; bytes.HasPrefix(tag, []byte("<!--")) {
 		last = "--"
-	} else if bytes.HasPrefix(data[at:], []byte("<![CDATA[")) {
+	} else if bytes.HasPrefix(tag, []byte("<![CDATA[")) {
 		last = "]]"
 	}
-	for k := at; k < len(data); k++ {
+	for k := p.at; k < len(data); k++ {
 		switch c := data[k]; {
-		case c == '>' && quote == 0 && bytes.HasSuffix(data[:k], []byte(last)):
+		case c == '>' && quote == 0 && (last == "" || bytes.HasSuffix(data[:k], []byte(last))):
 			return k + 1, data[:k+1], nil
 		case last != "":
 		case quote == 0 && (c == '"' || c == '\''):

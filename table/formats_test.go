@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -157,11 +158,18 @@ func withSheet(t *testing.T, rows string) []byte {
 	return out.Bytes()
 }
 
-// An end of a row that was ended, which is no XML, is passed over.
-func TestRowsEndedTwice(t *testing.T) {
-	const row = `<row><c t="str"><v>a</v></c></row></row>`
-	tab := must.Of(decodeKnown("f.xlsx", withSheet(t, row+`<row><c><v>1</v></c></row></row></row>`), ""))(t)
-	require.Equal(t, [][]string{{"1"}}, cellsOf(t, tab))
+// A byte of a sheet that was changed in the archive is noticed, by its checksum at the latest.
+func TestSheetChecksum(t *testing.T) {
+	text := withSheet(t, `<row><c t="str"><v>a</v></c></row><row><c><v>1</v></c></row>`)
+	archive := must.Of(zip.NewReader(bytes.NewReader(text), int64(len(text))))(t)
+	k := slices.IndexFunc(archive.File, func(f *zip.File) bool { return f.Name == "xl/worksheets/sheet1.xml" })
+	start := must.Of(archive.File[k].DataOffset())(t)
+	for at := start; at < start+int64(archive.File[k].CompressedSize64); at++ {
+		changed := bytes.Clone(text)
+		changed[at] ^= 4
+		_, err := decodeKnown("f.xlsx", changed, "")
+		require.Error(t, err)
+	}
 }
 
 // In a column that is read verbatim the text NA is a text, and an empty cell missing; elsewhere both are.
@@ -189,15 +197,16 @@ func TestVerbatimFormats(t *testing.T) {
 	}
 }
 
-// Cells of all kinds, and what is told of them.
+// Cells of all kinds, and what is told of them. An end of a row that was ended, which is no XML, is passed over.
 func TestCellsOfSheets(t *testing.T) {
-	const names = `<row r="2"><c r="B2" t="inlineStr"><is><r><t>a</t></r><r><t> b</t></r><rPh><t>x</t></rPh></is></c><c t="str"><v>y</v></c></row>`
+	const names = `<!-- it's > --><x:row r="2"><c r="B2" t="inlineStr"><is><r><t>a&#38;</t></r><r><t><![CDATA[ <b>]]></t></r>` +
+		`<rPh><t>x</t></rPh></is></c><c note=">" t = 'str'><v>y</v></c></x:row></row>`
 	tab := must.Of(decodeKnown("f.xlsx", withSheet(t, names+
 		`<row r="4"><c r="A4" t="s"><v>1</v></c><c r="B4" t="b"><v>1</v></c><c r="C4"><v>1.5e2</v></c></row>`+
 		`<row r="5"><c r="B5" t="e"><v>#DIV/0!</v></c><c r="C5"><f>1+1</f></c></row>`+
 		`<row r="6"><c r="A6" t="d"><v>2024-02-29</v></c><c r="B6" t="str"><v>NA</v></c><c r="C6"><f>1+1</f><v>2</v></c></row>`+
-		`<row r="7"></row>`), ""))(t)
-	require.Equal(t, []string{"Unnamed: 0", "a b", "y"}, tab.Names())
+		`<row r="7"></row></row></row>`), ""))(t)
+	require.Equal(t, []string{"Unnamed: 0", "a& <b>", "y"}, tab.Names())
 	require.Equal(t, [][]string{{"two", "True", "150"}, {"", "", ""}, {"2024-02-29", "", "2"}}, cellsOf(t, tab))
 	for i := range 3 {
 		require.Equal(t, i+4, tab.Line(i))
@@ -228,8 +237,9 @@ func TestWrongSheets(t *testing.T) {
 		names + `<row r="2"><c r="A2"><v>1..2</v></c></row>`:      "f.xlsx: is an Excel workbook that is damaged: sheet1.xml: a cell of row 2 has the number \"1..2\"",
 		names + `<row r="2"><c r="A2" t="s"><v>999</v></c></row>`: "f.xlsx: is an Excel workbook that is damaged: sheet1.xml: a cell of row 2 has text \"999\" of",
 		names + `<row r="1"><c r="A1"><v>1</v></c></row>`:         "row 1 stands after row 1",
-		names + `<row r="9999999"></row>`:                         "row 9999999 stands after row 1",
-		names + `<row r="2"><c r="ZZZZ2"><v>1</v></c></row>`:      "stands at",
+		names + "<!--":                                       "sheet1.xml: unexpected EOF",
+		names + `<row r="9999999"></row>`:                    "row 9999999 stands after row 1",
+		names + `<row r="2"><c r="ZZZZ2"><v>1</v></c></row>`: "stands at",
 		names + `<row r="2"><c t="str"><v>` + strings.Repeat("x", 9<<20) +
 			`</v></c></row>`: "longer than any that Excel writes",
 	} {

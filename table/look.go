@@ -86,8 +86,12 @@ func (d *Design) look(j int) LookColumn {
 	if d.category[j] {
 		out.Kind = Category
 	}
+	var levels []string
+	if out.Kind == Category || out.Kind == Mixed {
+		levels, _ = d.table.levels(j, nil)
+	}
 	if c := (Coding{Kind: out.Kind, Layout: c.layout}); out.Use == "feature" {
-		if levels, _ := d.table.levels(j, nil); d.category[j] {
+		if d.category[j] {
 			c.Levels = levels
 		}
 		if err := d.form(&c, j, d.rows); err != nil {
@@ -107,7 +111,6 @@ func (d *Design) look(j int) LookColumn {
 		}
 		out.Low, out.High, out.Layout = text(c.low), text(c.high), c.layout
 	case Category, Mixed:
-		levels, _ := d.table.levels(j, nil)
 		if out.Different = len(levels); out.Levels == nil {
 			out.Levels = levels[:min(len(levels), mostLooked)]
 		}

@@ -1,8 +1,10 @@
 package xlsx
 
 import (
-	"encoding/xml"
+	"bytes"
 	"fmt"
+	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -36,100 +38,89 @@ type sheetReader struct {
 	width int
 	wide  int // the columns of the sheet as it says itself
 
-	row   int // the number of the row, from 1
-	cells []cell
-	held  int64 // by the cells of the row, in bytes
+	row   int    // the number of the row, from 1
+	added bool   // to the table
+	next  int    // the column of a cell that does not say
+	cells []cell // of the first row
 
-	failed     int // cells that hold an error
-	notReady   int // formulas without a value
-	beyond     int // cells right of the names
-	beyondRow  int // the first one
-	beyondCell string
+	open  bool // a cell
+	cell  content
+	kind  string // as the sheet says
+	style int
+
+	failed     int    // cells that hold an error
+	notReady   int    // formulas without a value
+	beyond     []int  // rows with cells right of the names, one for each cell
+	beyondCell string // the last one of the first of them
 }
 
-// openCell is the cell that is being read.
-type openCell struct {
-	content
-	column    int
-	kind      string // as the sheet says
-	style     int
-	reference string
-}
-
-func (s *sheetReader) read(p *parts) {
-	var c *openCell // nil between cells
-	next := 0       // the column of a cell that does not say
-	for token := range p.tokens() {
-		switch e := token.(type) {
-		case xml.StartElement:
-			switch e.Name.Local {
-			case "dimension":
-				s.wide = widthOf(attribute(e, "ref"))
-			case "row":
-				s.startRow(attribute(e, "r"))
-				c, next = nil, 0
-			case "c":
-				c = s.startCell(e, next)
-				next = c.column + 1
-			default:
-				if c != nil {
-					c.start(e.Name.Local)
-				}
+func (s *sheetReader) read(p *part) {
+	for p.next() {
+		switch string(p.name) {
+		case "dimension":
+			ref := p.attribute("ref") // such as A1:D9
+			s.wide = min(columnOf(ref[bytes.IndexByte(ref, ':')+1:])+1, mostColumns)
+		case "row":
+			if p.starts {
+				s.startRow(p.attribute("r"))
 			}
-		case xml.EndElement:
-			switch {
-			case e.Name.Local == "row":
-				s.endRow()
-				s.cells = s.cells[:0] // whose row may be ended twice
-			case e.Name.Local == "sheetData":
+			if p.ends && !s.begun && len(s.cells) > 0 {
+				s.start()
+			}
+		case "c":
+			if p.starts {
+				s.startCell(p)
+			}
+			if p.ends && s.open {
+				s.endCell()
+			}
+		case "sheetData":
+			if p.ends {
 				return
-			case c == nil:
-			case e.Name.Local == "c":
-				s.endCell(c)
-				c = nil
-			default:
-				c.end(e.Name.Local)
 			}
-		case xml.CharData:
-			if c != nil {
-				c.add(e)
+		default:
+			if s.open {
+				s.cell.read(p)
 			}
 		}
 	}
+	panic(io.ErrUnexpectedEOF)
 }
 
-func (s *sheetReader) startRow(number string) {
+func (s *sheetReader) startRow(number []byte) {
 	before := s.row
 	s.row++
-	if number != "" {
-		n, err := strconv.Atoi(number)
+	if len(number) > 0 {
+		n, err := strconv.Atoi(string(number))
 		if err != nil {
-			panic(fmt.Errorf("a row has the number %s", textfile.Quote([]byte(number))))
+			panic(fmt.Errorf("a row has the number %s", textfile.Quote(number)))
 		}
 		s.row = n
 	}
 	if s.row <= before || s.row > mostRows {
 		panic(fmt.Errorf("row %d stands after row %d", s.row, before))
 	}
-	s.cells, s.held = s.cells[:0], 0
+	s.added, s.next, s.open, s.cells = false, 0, false, s.cells[:0]
 }
 
-func (s *sheetReader) startCell(e xml.StartElement, next int) *openCell {
-	c := &openCell{column: next, reference: attribute(e, "r"), kind: attribute(e, "t")}
-	c.style, _ = strconv.Atoi(attribute(e, "s"))
-	if c.reference != "" {
-		c.column = columnOf(c.reference)
+func (s *sheetReader) startCell(p *part) {
+	column := s.next
+	reference := p.attribute("r")
+	if len(reference) > 0 {
+		column = columnOf(reference)
 	}
-	if c.column < next || c.column >= mostColumns {
-		panic(fmt.Errorf("a cell of row %d stands at %s", s.row, textfile.Quote([]byte(c.reference))))
+	if column < s.next || column >= mostColumns {
+		panic(fmt.Errorf("a cell of row %d stands at %s", s.row, textfile.Quote(reference)))
 	}
-	return c
+	s.open, s.cell, s.next = true, content{text: s.cell.text[:0]}, column+1
+	s.kind = string(p.attribute("t"))
+	s.style, _ = strconv.Atoi("0" + string(p.attribute("s")))
 }
 
 // columnOf is the column of a reference such as AB12, from 0, or -1.
-func columnOf(reference string) int {
+func columnOf(reference []byte) int {
 	n := 0
-	for _, c := range []byte(reference) {
+	for _, c := range reference {
 		if c < 'A' || c > 'Z' {
 			break
 		}
@@ -149,57 +140,46 @@ func nameOf(column int) string {
 	return name
 }
 
-// widthOf is how many columns a range such as A1:D9 has.
-func widthOf(cells string) int {
-	_, last, found := strings.Cut(cells, ":")
-	if !found {
-		last = cells
-	}
-	return min(columnOf(last)+1, mostColumns)
-}
-
 // endCell reads what the cell holds.
-func (s *sheetReader) endCell(c *openCell) {
-	value := c.text.String()
-	if value == "" {
-		if c.formula {
+func (s *sheetReader) endCell() {
+	s.open = false
+	value, out := s.cell.text, cell{column: s.next - 1}
+	if len(value) == 0 {
+		if s.cell.formula {
 			s.notReady++
-			s.cells = append(s.cells, cell{column: c.column})
-			s.hold(cellBytes)
+			s.put(out)
 		}
 		return
 	}
-	out := cell{column: c.column, kind: text, text: value}
-	switch c.kind {
+	switch out.kind = text; s.kind {
 	case "s":
-		k, err := strconv.Atoi(value)
+		k, err := strconv.Atoi(string(value))
 		if err != nil || k < 0 || k >= len(s.texts) {
-			panic(fmt.Errorf("a cell of row %d has text %s of %d", s.row, textfile.Quote([]byte(value)), len(s.texts)))
+			panic(fmt.Errorf("a cell of row %d has text %s of %d", s.row, textfile.Quote(value), len(s.texts)))
 		}
 		out.text = s.texts[k]
 	case "str", "inlineStr":
+		out.text = string(value)
 	case "b":
-		out.text = "FALSE"
-		if value == "1" || value == "true" {
-			out.text = "TRUE"
-		}
+		out.text = strings.ToUpper(strconv.FormatBool(string(value) == "1" || string(value) == "true"))
 	case "e":
 		s.failed++
 		out.kind = nothing
 	case "d":
+		out.text = string(value)
 		for _, layout := range []string{"2006-01-02T15:04:05", "2006-01-02T15:04", time.RFC3339, time.DateOnly} {
-			if at, err := time.Parse(layout, value); err == nil {
+			if at, err := time.Parse(layout, out.text); err == nil {
 				out.kind, out.day = day, at
 				break
 			}
 		}
 	default:
-		v, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
+		v, err := strconv.ParseFloat(string(bytes.TrimSpace(value)), 64)
 		if err != nil {
-			panic(fmt.Errorf("a cell of row %d has the number %s", s.row, textfile.Quote([]byte(value))))
+			panic(fmt.Errorf("a cell of row %d has the number %s", s.row, textfile.Quote(value)))
 		}
 		out.kind, out.number = number, v
-		if c.style >= 0 && c.style < len(s.styles) && s.styles[c.style] {
+		if s.style < len(s.styles) && s.styles[s.style] {
 			if at, ok := date(v, s.from); ok {
 				out.kind, out.day = day, at
 			}
@@ -208,46 +188,38 @@ func (s *sheetReader) endCell(c *openCell) {
 	if out.kind == text && strings.TrimSpace(out.text) == "" {
 		return
 	}
-	s.cells = append(s.cells, out)
-	s.hold(cellBytes + int64(len(value)))
+	s.put(out)
 }
 
-// cellBytes is what a cell takes beside its text.
-const cellBytes = 160
-
-// hold counts bytes.
-func (s *sheetReader) hold(n int64) {
-	s.held += n
-	s.builder.Take(n, "")
-}
-
-// endRow keeps the cells of a row that has some.
-func (s *sheetReader) endRow() {
-	if len(s.cells) == 0 || !s.begun && s.start() {
+// put keeps a cell: one of the first row until the row ends.
+func (s *sheetReader) put(c cell) {
+	if !s.begun {
+		s.take(160 + len(c.text))
+		s.cells = append(s.cells, c)
 		return
 	}
-	if last := s.cells[len(s.cells)-1]; last.column >= s.width {
-		if s.beyond++; s.beyond == 1 {
-			s.beyondRow, s.beyondCell = s.row, nameOf(last.column)
-		}
-	} else {
+	if !s.added {
 		s.builder.Row(s.row)
-		for _, c := range s.cells {
-			switch c.kind {
-			case number:
-				s.builder.Number(c.column, c.number)
-			case day:
-				s.builder.Time(c.column, c.day)
-			case text:
-				s.builder.Text(c.column, c.text)
-			}
-		}
+		s.added = true
 	}
-	s.hold(-s.held)
+	switch {
+	case c.column >= s.width:
+		if s.beyond == nil || s.beyond[0] == s.row {
+			s.beyondCell = nameOf(c.column)
+		}
+		s.take(16)
+		s.beyond = append(s.beyond, s.row)
+	case c.kind == number:
+		s.builder.Number(c.column, c.number)
+	case c.kind == day:
+		s.builder.Time(c.column, c.day)
+	case c.kind == text:
+		s.builder.Text(c.column, c.text)
+	}
 }
 
-// start makes the table of the first row; true means that it has the names.
-func (s *sheetReader) start() bool {
+// start makes the table of the first row that has cells: they are the names or the first ones.
+func (s *sheetReader) start() {
 	names := s.builder.Options.Header == "yes"
 	for _, c := range s.cells {
 		names = names || s.builder.Options.Header == "" && c.kind != number
@@ -258,19 +230,21 @@ func (s *sheetReader) start() bool {
 		s.width, line = max(s.width, s.wide), 0
 	}
 	list := make([]string, s.width)
+	for _, c := range s.cells {
+		list[c.column] = c.name()
+	}
 	for j := range list {
 		if !names {
 			list[j] = fmt.Sprintf("x%d", j+1)
 		}
 	}
-	for _, c := range s.cells {
-		if names {
-			list[c.column] = c.name()
-		}
-	}
 	s.builder.Begin(list, line, !names)
 	s.begun = true
-	return names
+	for _, c := range s.cells {
+		if !names {
+			s.put(c)
+		}
+	}
 }
 
 // name is that of a column.
@@ -280,8 +254,6 @@ func (c *cell) name() string {
 		return strconv.FormatFloat(c.number, 'g', -1, 64)
 	case day:
 		return c.day.Format(time.DateOnly)
-	case nothing:
-		return ""
 	}
 	return strings.TrimSpace(c.text)
 }
@@ -292,9 +264,9 @@ func (s *sheetReader) end(sheet string) {
 	if !s.begun {
 		b.Fail(0, "the sheet %q is empty, expected a row of column names and rows of data", sheet)
 	}
-	if s.beyond > 0 {
-		b.Fail(s.beyondRow, "has a cell in column %s, expected none after %s, the last one with a name in the first row of "+
-			"the sheet %q (%d such rows)", s.beyondCell, nameOf(s.width-1), sheet, s.beyond)
+	if n := len(slices.Compact(s.beyond)); n > 0 {
+		b.Fail(s.beyond[0], "has a cell in column %s, expected none after %s, the last one with a name in the first row of "+
+			"the sheet %q (%d such rows)", s.beyondCell, nameOf(s.width-1), sheet, n)
 	}
 	if n := len(s.sheets); n > 1 && b.Options.Sheet == "" {
 		b.Tell("dialect", "the workbook has %d sheets, of which the first, %q, is read (Options.Sheet names another)",

@@ -1,7 +1,6 @@
 package xlsx
 
 import (
-	"encoding/xml"
 	"math"
 	"strconv"
 	"strings"
@@ -9,31 +8,26 @@ import (
 )
 
 // readStyles finds the formats of cells that show dates.
-func (w *workbook) readStyles(p *parts) {
+func (w *workbook) readStyles(p *part) {
 	own := map[string]bool{}
 	inCells := false
-	for token := range p.tokens() {
-		switch e := token.(type) {
-		case xml.StartElement:
-			switch e.Name.Local {
-			case "numFmt":
-				w.take(64)
-				own[attribute(e, "numFmtId")] = showsDate(attribute(e, "formatCode"))
-			case "cellXfs":
-				inCells = true
-			case "xf":
-				if inCells {
-					id := attribute(e, "numFmtId")
-					date, found := own[id]
-					if !found {
-						date = builtIn(id)
-					}
-					w.take(8)
-					w.styles = append(w.styles, date)
+	for p.next() {
+		id := string(p.attribute("numFmtId"))
+		switch string(p.name) {
+		case "numFmt":
+			w.take(64)
+			own[id] = showsDate(string(p.attribute("formatCode")))
+		case "cellXfs":
+			inCells = !p.ends
+		case "xf":
+			if inCells && p.starts {
+				date, found := own[id]
+				if !found {
+					date = builtIn(id)
 				}
+				w.take(8)
+				w.styles = append(w.styles, date)
 			}
-		case xml.EndElement:
-			inCells = inCells && e.Name.Local != "cellXfs"
 		}
 	}
 }

@@ -34,8 +34,9 @@ func entrywise(a *expression, name string, sign int, value func(v float64) float
 			return x
 		},
 		Below: func(b compile.Rows, a, u affine.Expr) {
-			for k := range a.N {
-				b.In(cone, rows(a.At(k), u.At(k))...)
+			us := u.Entries()
+			for k, a := range a.Entries() {
+				b.In(cone, rows(a, us[k])...)
 			}
 		},
 	})
@@ -110,11 +111,12 @@ func Power(a Operand, p float64) Expr {
 			Below: func(b compile.Rows, a, u affine.Expr) {
 				w := b.New(a.N)
 				b.Nonnegative(w.Plus(u))
-				for k := range a.N { // a^p >= w >= -u
+				ws := w.Entries()
+				for k, a := range a.Entries() { // a^p >= w >= -u
 					if p == 0.5 {
-						b.In(backends.SecondOrder(3), hyperbola(w.At(k), a.At(k))...)
+						b.In(backends.SecondOrder(3), hyperbola(ws[k], a)...)
 					} else {
-						b.In(backends.Power(p), a.At(k), one, w.At(k))
+						b.In(backends.Power(p), a, one, ws[k])
 					}
 				}
 			},
@@ -155,8 +157,9 @@ func RelativeEntropy(a, b Operand) Expr {
 			return out
 		},
 		Below: func(b compile.Rows, a, u affine.Expr) {
-			for k := range n {
-				b.In(backends.Exponential(), u.At(k).Neg(), a.At(k), a.At(n+k)) // a exp(-u/a) <= b
+			as := a.Entries()
+			for k, u := range u.Entries() {
+				b.In(backends.Exponential(), u.Neg(), as[k], as[n+k]) // a exp(-u/a) <= b
 			}
 		},
 	})
@@ -250,8 +253,9 @@ func Norm(a Operand, p float64) Expr {
 		Below: func(b compile.Rows, a, u affine.Expr) {
 			r := b.New(a.N)
 			b.Nonnegative(u.Minus(r.Sum()))
-			for k := range a.N {
-				b.In(backends.Power(1/p), r.At(k), u, a.At(k)) // |a|^p <= r u^(p-1)
+			rs := r.Entries()
+			for k, a := range a.Entries() {
+				b.In(backends.Power(1/p), rs[k], u, a) // |a|^p <= r u^(p-1)
 			}
 		},
 	})
@@ -280,11 +284,12 @@ func concaveNorm(a *expression, p float64) *expression {
 			} else {
 				b.Nonnegative(w.Minus(r.Sum()))
 			}
-			for k := range a.N {
+			rs := r.Entries()
+			for k, a := range a.Entries() {
 				if p > 0 {
-					b.In(backends.Power(p), a.At(k), w, r.At(k))
+					b.In(backends.Power(p), a, w, rs[k])
 				} else {
-					b.In(backends.Power(1/(1-p)), r.At(k), a.At(k), w)
+					b.In(backends.Power(1/(1-p)), rs[k], a, w)
 				}
 			}
 		},

@@ -84,7 +84,7 @@ next:
 		for k := range out {
 			if o := &out[k]; o.V == t.V && o.P == t.P && o.Off == t.Off && o.Rows == t.Rows && o.Sum == t.Sum &&
 				o.First == t.First && o.Mat == nil && t.Mat == nil && (o.Idx == nil) == (t.Idx == nil) && o.Plain() && t.Plain() &&
-				slices.Equal(o.Idx, t.Idx) {
+				slices.Equal(o.Idx, t.Idx) && slices.Equal(o.Into, t.Into) {
 				o.Scale += t.Scale
 				if o.Scale == 0 {
 					out = slices.Delete(out, k, k+1)
@@ -148,7 +148,7 @@ func diagonalTimes(d mat.Diagonal, w *Matrix, terms []Term) []Term {
 		}
 		coef := make([]float64, t.Rows)
 		for r := range coef {
-			i := t.Off + r
+			i := t.Row(r)
 			coef[r] = d.At(i, i)
 			if t.Coef != nil {
 				coef[r] *= t.Coef[r]
@@ -156,6 +156,23 @@ func diagonalTimes(d mat.Diagonal, w *Matrix, terms []Term) []Term {
 		}
 		t.Coef = coef
 		out = append(out, t)
+	}
+	return out
+}
+
+// Entries returns each entry by itself.
+func (a Expr) Entries() []Expr {
+	out := make([]Expr, a.N)
+	for i := range out {
+		if out[i].N = 1; a.C != nil {
+			out[i].C = a.C[i : i+1 : i+1]
+		}
+	}
+	for _, t := range a.Vars {
+		t.each(func(i int, t Term) { out[i].Vars = append(out[i].Vars, t) })
+	}
+	for _, t := range a.Pars {
+		t.each(func(i int, t Term) { out[i].Pars = append(out[i].Pars, t) })
 	}
 	return out
 }
@@ -294,11 +311,12 @@ func (a Expr) Selection() bool {
 		if t.Mat != nil || t.W != nil || t.Sum {
 			return false
 		}
-		for r := t.Off; r < t.Off+t.Rows; r++ {
-			if covered[r] {
+		for r := range t.Rows {
+			row := t.Row(r)
+			if covered[row] {
 				return false
 			}
-			covered[r] = true
+			covered[row] = true
 		}
 	}
 	return true

@@ -203,12 +203,20 @@ func (c *compiler) expand(t AtomTerm, g affine.Expr, to sink) {
 		c.nonnegative(h, to)
 		c.nonnegative(h.Minus(t.argument().Times(t.Scale)), to)
 	case NormsAtom: // |scale*a_group| <= h
-		for k := range t.count() {
-			a := t.Atom.Arg
-			if t.Atom.Groups != nil {
-				a = a.Pick(t.Atom.Groups[t.entry(k)])
+		var as []affine.Expr
+		if t.Atom.Groups != nil {
+			as = t.Atom.Arg.Times(t.Scale).Entries()
+		}
+		for k, h := range h.Entries() {
+			rows := []affine.Expr{h}
+			if as == nil {
+				rows = append(rows, t.Atom.Arg.Times(t.Scale))
+			} else {
+				for _, i := range t.Atom.Groups[t.entry(k)] {
+					rows = append(rows, as[i])
+				}
 			}
-			cone := c.emit(backends.SecondOrderCone, affine.Stack(h.At(k), a.Times(t.Scale)))
+			cone := c.emit(backends.SecondOrderCone, affine.Stack(rows...))
 			c.refer(to.row(k), cone, 0, 1, 1)
 		}
 	case NuclearAtom: // |scale*a|_* <= h
@@ -229,17 +237,17 @@ func (c *compiler) expand(t AtomTerm, g affine.Expr, to sink) {
 	case GraphAtom:
 		c.nonnegative(h.Minus(c.graph(t).Times(t.Scale)), to)
 	case ExpAtom: // exp(a) <= h/scale
-		a := t.argument()
-		for k := range t.count() {
-			cone := c.emit(backends.ExponentialCone, affine.Stack(a.At(k), affine.Constant(1), h.At(k).Times(1/t.Scale)))
+		hs := h.Times(1 / t.Scale).Entries()
+		for k, a := range t.argument().Entries() {
+			cone := c.emit(backends.ExponentialCone, affine.Stack(a, affine.Constant(1), hs[k]))
 			c.refer(to.row(k), cone, 2, 1, 1/t.Scale)
 		}
 	case HuberAtom:
-		for k := range t.count() {
+		for k, h := range h.Entries() {
 			entry := t
 			entry.sel = []int{t.entry(k)}
 			square, rest := c.splitHuber(entry)
-			c.squaresBelow([]AtomTerm{square}, h.At(k).Minus(rest), to.row(k))
+			c.squaresBelow([]AtomTerm{square}, h.Minus(rest), to.row(k))
 		}
 	}
 }

@@ -45,6 +45,6 @@ func opposed(a, b affine.Expr) bool {
 	return a.N == b.N && slices.EqualFunc(a.Vars, b.Vars, func(s, t affine.Term) bool {
 		return s.V == t.V && s.Scale == -t.Scale && s.Off == t.Off && s.Rows == t.Rows && s.First == t.First &&
 			s.Mat == t.Mat &&
-			s.Sum == t.Sum && s.W == nil && t.W == nil && slices.Equal(s.Idx, t.Idx) && slices.Equal(s.Coef, t.Coef)
+			s.Sum == t.Sum && s.W == nil && t.W == nil && slices.Equal(s.Idx, t.Idx) && slices.Equal(s.Into, t.Into) && slices.Equal(s.Coef, t.Coef)
 	})
 }

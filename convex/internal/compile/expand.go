@@ -129,18 +129,18 @@ func (c *compiler) lessEqual(f Function, to sink) {
 			return
 		}
 	}
-	sum := f.Aff
+	sum := []affine.Expr{f.Aff}
 	for _, t := range f.Atoms { // several become linear by epigraphs
 		e := c.epigraph(t)
-		sum = sum.Plus(affine.Stack(affine.Expr{N: t.Off}, e, affine.Expr{N: f.N - t.Off - e.N}))
+		sum = append(sum, affine.Stack(affine.Expr{N: t.Off}, e, affine.Expr{N: f.N - t.Off - e.N}))
 	}
-	c.nonnegative(sum.Neg(), to)
+	c.nonnegative(affine.Total(sum...).Neg(), to)
 }
 
 // scalar adds f <= 0 for f of length 1 with atoms. A single atom, or all sums of squares together, is expanded in
 // place; the others get epigraphs.
 func (c *compiler) scalar(f Function, to sink) {
-	aff := f.Aff
+	sum := []affine.Expr{f.Aff}
 	var squares []AtomTerm
 	for _, t := range f.Atoms {
 		switch {
@@ -148,15 +148,16 @@ func (c *compiler) scalar(f Function, to sink) {
 			squares = append(squares, t)
 		case t.Atom.Kind == HuberAtom:
 			square, rest := c.splitHuber(t)
-			squares, aff = append(squares, square), aff.Plus(rest)
+			squares, sum = append(squares, square), append(sum, rest)
 		case len(f.Atoms) == 1 && t.count() == 1:
 			t.Off, t.Sum = 0, false
-			c.expand(t, aff, to)
+			c.expand(t, f.Aff, to)
 			return
 		default:
-			aff = aff.Plus(c.epigraph(t))
+			sum = append(sum, c.epigraph(t))
 		}
 	}
+	aff := affine.Total(sum...)
 	if len(squares) > 0 {
 		c.squaresBelow(squares, aff.Neg(), to)
 		return
@@ -169,15 +170,16 @@ func (c *compiler) unweighted(f Function) Function {
 	if f.Weighted() == nil {
 		return f
 	}
-	out := Function{N: f.N, Aff: f.Aff}
+	out, sum := Function{N: f.N}, []affine.Expr{f.Aff}
 	for _, t := range f.Atoms {
 		if t.W == nil {
 			out.Atoms = append(out.Atoms, t)
 			continue
 		}
 		e := c.weighted(t)
-		out.Aff = out.Aff.Plus(affine.Stack(affine.Expr{N: t.Off}, e, affine.Expr{N: f.N - t.Off - e.N}))
+		sum = append(sum, affine.Stack(affine.Expr{N: t.Off}, e, affine.Expr{N: f.N - t.Off - e.N}))
 	}
+	out.Aff = affine.Total(sum...)
 	return out
 }
 
@@ -345,7 +347,7 @@ func (c *compiler) noteSparse(a *Atom, u *affine.Variable, first int) {
 
 // minimize adds the objective.
 func (c *compiler) minimize(f Function) {
-	c.Objective = f.Aff
+	sum := []affine.Expr{f.Aff}
 	for _, t := range f.Atoms {
 		switch square := t.Atom.Kind == SquaresAtom; {
 		case square || t.Atom.Kind == HuberAtom && !t.Each:
@@ -361,15 +363,16 @@ func (c *compiler) minimize(f Function) {
 			if t.W != nil {
 				rest = t.W.Times(rest)
 			}
-			c.Objective = c.Objective.Plus(rest)
+			sum = append(sum, rest)
 		case t.W != nil:
 			t.Sum = t.Sum || t.count() != 1
-			c.Objective = c.Objective.Plus(c.weighted(t))
+			sum = append(sum, c.weighted(t))
 		default:
 			t.Off, t.Sum = 0, t.Sum || t.count() != 1
-			c.Objective = c.Objective.Plus(c.epigraph(t))
+			sum = append(sum, c.epigraph(t))
 		}
 	}
+	c.Objective = affine.Total(sum...)
 }
 
 // minimizeSquares adds scale*|a|^2 to the objective: directly where each entry

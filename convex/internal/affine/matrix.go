@@ -301,26 +301,6 @@ func (w *Matrix) byRows() *Matrix {
 	return w.turned
 }
 
-// pickCols returns a copy of the given columns.
-func (w *Matrix) pickCols(cols []int) *Matrix {
-	if w.Dense == nil {
-		v := &Matrix{Rows: w.Rows, Cols: len(cols), Ptr: make([]int, len(cols)+1)}
-		for k, j := range cols {
-			v.Ind = append(v.Ind, w.Ind[w.Ptr[j]:w.Ptr[j+1]]...)
-			v.Val = append(v.Val, w.Val[w.Ptr[j]:w.Ptr[j+1]]...)
-			v.Ptr[k+1] = len(v.Ind)
-		}
-		return v
-	}
-	v := &Matrix{Rows: w.Rows, Cols: len(cols), Dense: make([]float64, w.Rows*len(cols)), Stride: len(cols)}
-	for i := range w.Rows {
-		for k, j := range cols {
-			v.Dense[i*v.Stride+k] = w.Dense[i*w.Stride+j]
-		}
-	}
-	return v
-}
-
 // combine returns the row c'M as a dense matrix of one row.
 func (w *Matrix) combine(c []float64) *Matrix {
 	v := &Matrix{Rows: 1, Cols: w.Cols, Dense: make([]float64, w.Cols), Stride: w.Cols}

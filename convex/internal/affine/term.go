@@ -420,8 +420,9 @@ func (t Term) mapped(out []Term, n *Matrix) []Term {
 		return out
 	}
 	part := n.colRange(t.Off, t.End())
-	if t.Into != nil && !t.Sum {
-		part = part.pickCols(t.Into)
+	if t.Into != nil { // the columns of these rows
+		part = part.times(&Matrix{Rows: part.Cols, Cols: t.Rows, Ptr: Consecutive(0, t.Rows+1), Ind: t.Into,
+			Val: slices.Repeat([]float64{1}, t.Rows)})
 	}
 	switch {
 	case t.Sum && t.Mat == nil && t.Idx != nil && 4*t.Rows < t.source(): // see wrap

@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"hash/maphash"
 	"math"
 	"slices"
 
@@ -20,12 +21,13 @@ import (
 
 // opposite finds the pairs of groups that are the two sides of a box.
 func (p *Program) opposite() {
+	seed := maphash.MakeSeed()
 	known := map[uint64][]*Group{} // by what opposed expressions share, the first of those that are the same
 	for _, g := range p.Groups {
 		if g.Kind != backends.NonnegativeCone || len(g.Expr.Vars) == 0 || g.Expr.Weighted() {
 			continue
 		}
-		at, again := fingerprint(g.Expr), false
+		at, again := fingerprint(seed, g.Expr), false
 		for _, other := range known[at] {
 			if multiple(g.Expr, other.Expr, -1) {
 				p.Boxes = append(p.Boxes, [2]*Group{other, g})
@@ -47,20 +49,20 @@ func multiple(a, b affine.Expr, by float64) bool {
 	})
 }
 
-// fingerprint is the same for the multiples of an expression by 1 and -1, and rarely for others (FNV-1a, by words).
-func fingerprint(a affine.Expr) uint64 {
-	h := uint64(14695981039346656037)
-	add := func(v int) { h = (h ^ uint64(v)) * 1099511628211 }
+// fingerprint is the same for the multiples of an expression by 1 and -1, and hardly ever for others.
+func fingerprint(seed maphash.Seed, a affine.Expr) uint64 {
+	var h maphash.Hash
+	h.SetSeed(seed)
 	for _, t := range a.Vars {
-		for _, v := range []int{t.V.ID, t.Off, t.Rows, t.First, len(t.Idx), int(math.Float64bits(math.Abs(t.Scale)))} {
-			add(v)
-		}
+		maphash.WriteComparable(&h, [2]any{t.V, t.Mat})
+		maphash.WriteComparable(&h, [3]int{t.Off, t.Rows, t.First})
+		maphash.WriteComparable(&h, math.Abs(t.Scale))
 		for _, i := range t.Idx {
-			add(i)
+			maphash.WriteComparable(&h, i)
 		}
 		for _, c := range t.Coef {
-			add(int(math.Float64bits(c)))
+			maphash.WriteComparable(&h, c)
 		}
 	}
-	return h
+	return h.Sum64()
 }

@@ -211,6 +211,11 @@ func (p *Program) finite() error {
 	check := func(a affine.Expr) error {
 		for _, terms := range [][]affine.Term{a.Vars, a.Pars} {
 			for _, t := range terms {
+				for r, v := range t.Coef {
+					if affine.NotFinite(v) {
+						return fmt.Errorf("convex: the matrix in %v has an entry at (%d, %d) that is not finite", a, t.Row(r), t.Entry(r))
+					}
+				}
 				if t.Mat == nil || seen[t.Mat] {
 					continue
 				}

@@ -77,7 +77,7 @@ type expression struct {
 
 func (e *expression) of() *expression        { return e }
 func (e *expression) Dims() (rows, cols int) { return e.rows, e.cols }
-func (e *expression) Len() int               { return e.fn.n }
+func (e *expression) Len() int               { return e.fn.of().n }
 func (e *expression) Err() error             { return e.err }
 
 // Curvature implements [Expr].
@@ -216,7 +216,15 @@ func (s *function) f() compile.Function {
 	return f
 }
 
-func (e *expression) f() compile.Function { return e.fn.f() }
+// of is the function of an expression, an empty one of a variable that no model has.
+func (s *function) of() *function {
+	if s == nil {
+		return newFunction(compile.Function{})
+	}
+	return s
+}
+
+func (e *expression) f() compile.Function { return e.fn.of().f() }
 
 // newExpr is an expression of a function, a vector unless it has the shape of another.
 func newExpr(f compile.Function, m *Model) *expression {
@@ -262,7 +270,7 @@ func (e *expression) vector(n int, of func() compile.Function) *expression {
 }
 
 // affine says that an expression is neither convex nor concave alone.
-func (e *expression) affine() bool { return e.fn.affine }
+func (e *expression) affine() bool { return e.fn.of().affine }
 
 // numbers are the entries of a constant without parameters; ok says that it is one.
 func (e *expression) numbers() (values []float64, ok bool) {

@@ -41,7 +41,7 @@ func (e *expression) under(concave bool) *function {
 	if e.concave != concave {
 		return newFunction(e.f().Times(-1)) // affine
 	}
-	return e.fn
+	return e.fn.of()
 }
 
 func add(op string, a, b *expression) *expression {
@@ -351,7 +351,7 @@ func Stack(as ...Operand) Expr {
 	rows, cols, convex, concave := 0, 1, false, false
 	for i, a := range as {
 		es[i] = operand("Stack", a)
-		if rows += es[i].rows; es[i].fn.n > 0 {
+		if rows += es[i].rows; es[i].Len() > 0 {
 			cols = es[i].cols
 		}
 		convex, concave = convex || es[i].Curvature() == Convex, concave || es[i].concave

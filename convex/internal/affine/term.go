@@ -13,7 +13,7 @@ import (
 //	f_r * sum_c mat[r, c] source[first+c]       (mat != nil)
 //	f_r = scale * coef[r] * w[windex(r)]        (missing factors are 1)
 //
-// and adds to row off+r of the expression, to row off+into[r] where there is such a list, or to row off when sum is set.
+// and adds to row off+r of the expression, to row off+into[r] where there is such a list, or to row off with sum.
 type Term struct {
 	V *Variable // the source, or
 	P *Parameter
@@ -208,8 +208,8 @@ func (t *Term) WeightGradient(g []float64, alpha float64, z, x []float64) {
 	}
 }
 
-// weighted returns the term with each row of the expression multiplied by that of a selection of parameters, whose row r
-// is that of the expression.
+// weighted returns the term with each row of the expression multiplied by that of a selection of parameters, whose row
+// r is that of the expression.
 func (t Term) weighted(q *Term) Term {
 	t.W = q.P
 	if q.Plain() && q.Idx == nil && t.straight() {

@@ -98,7 +98,7 @@ func (w *world) expression(t *rapid.T, depth int) traced {
 	e := w.expression(t, depth-1)
 	n := len(e.value)
 	out := traced{hasP: e.hasP}
-	switch op := rapid.IntRange(0, 8).Draw(t, "operation"); op {
+	switch op := rapid.IntRange(0, 9).Draw(t, "operation"); op {
 	case 0, 1: // sum, difference; operands cut to the same length or one
 		f := w.expression(t, rapid.IntRange(0, depth-1).Draw(t, "depth"))
 		k := min(n, len(f.value))
@@ -151,6 +151,14 @@ func (w *world) expression(t *rapid.T, depth int) traced {
 		f := w.expression(t, rapid.IntRange(0, depth-1).Draw(t, "depth"))
 		out.a = convex.Stack(e.a, f.a, convex.At(e.a, n-1))
 		out.value = append(append(append(out.value, e.value...), f.value...), e.value[n-1])
+		out.hasP = e.hasP || f.hasP
+	case 9: // entries of two in turns, as the rows of a matrix
+		f := w.expression(t, rapid.IntRange(0, depth-1).Draw(t, "depth"))
+		k := min(n, len(f.value))
+		out.a = convex.Reshape(convex.Beside(convex.Slice(e.a, 0, k), convex.Slice(f.a, 0, k)), 2*k, 1)
+		for i := range k {
+			out.value = append(out.value, e.value[i], f.value[i])
+		}
 		out.hasP = e.hasP || f.hasP
 	default: // product with a parameter
 		p := w.params[rapid.IntRange(0, 2).Draw(t, "which")]

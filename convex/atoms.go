@@ -10,9 +10,9 @@ import (
 
 // entries returns all entries of an atom with the argument a, an affine expression, in its shape if there are as many.
 func entries(a *expression, t *compile.Atom) *expression {
-	t.Arg = a.f.Aff
+	t.Arg = a.f().Aff
 	e := newExpr(compile.Function{N: t.N, Aff: affine.Expr{N: t.N}, Atoms: []compile.AtomTerm{{Atom: t, Scale: 1}}}, a.m)
-	if e.err = a.err; t.N == a.f.N && t.N > 1 {
+	if e.err = a.err; t.N == a.Len() && t.N > 1 {
 		return e.like(a)
 	}
 	return e
@@ -34,7 +34,7 @@ func Norm2(a Operand) Expr {
 
 // NormInf returns the scalar largest |a[i]|, zero for no entries.
 func NormInf(a Operand) Expr {
-	if e := operand("NormInf", a); e.f.N == 0 {
+	if e := operand("NormInf", a); e.Len() == 0 {
 		return Sum(e)
 	}
 	return Max(Abs(a))
@@ -44,7 +44,7 @@ func NormInf(a Operand) Expr {
 func grouped(op string, a *expression, groups [][]int, empty bool) error {
 	for g, group := range groups {
 		for _, i := range group {
-			if i < 0 || i >= a.f.N {
+			if i < 0 || i >= a.Len() {
 				return fmt.Errorf("convex: %s: entry %d in group %d of %v", op, i, g, a)
 			}
 		}
@@ -74,7 +74,7 @@ func GroupNorms(a Operand, groups [][]int) Expr {
 func NuclearNorm(a Operand) Expr {
 	e := argument("NuclearNorm", a, neither)
 	switch {
-	case e.err == nil && e.f.N == 0:
+	case e.err == nil && e.Len() == 0:
 		return Sum(e)
 	case e.rows == 1 || e.cols == 1:
 		return Norm2(e)
@@ -85,13 +85,13 @@ func NuclearNorm(a Operand) Expr {
 // Abs returns |a[i]|, entry by entry.
 func Abs(a Operand) Expr {
 	e := argument("Abs", a, byMagnitude)
-	return entries(e, &compile.Atom{Kind: compile.AbsAtom, N: e.f.N})
+	return entries(e, &compile.Atom{Kind: compile.AbsAtom, N: e.Len()})
 }
 
 // Pos returns max(0, a[i]), entry by entry.
 func Pos(a Operand) Expr {
 	e := argument("Pos", a, increasing)
-	return entries(e, &compile.Atom{Kind: compile.PosAtom, N: e.f.N})
+	return entries(e, &compile.Atom{Kind: compile.PosAtom, N: e.Len()})
 }
 
 // Max returns the scalar largest entry of a convex expression, which must have at least one.
@@ -100,12 +100,12 @@ func Max(a Operand) Expr {
 	switch {
 	case e.err != nil:
 		return broken(1, 1, e.m, e.err)
-	case e.f.N == 0:
+	case e.Len() == 0:
 		return failed(1, 1, e.m, "Max of no entries")
 	case e.concave:
 		return failed(1, 1, e.m, "Max of %v, which is %v, is not convex by the rules", e, e.Curvature())
 	}
-	return entries(newAffine(affine.Expr{}, e.m), &compile.Atom{Kind: compile.MaxAtom, N: 1, Of: e.f})
+	return entries(newAffine(affine.Expr{}, e.m), &compile.Atom{Kind: compile.MaxAtom, N: 1, Of: e.f()})
 }
 
 // Min returns the scalar least entry of a concave expression.
@@ -117,8 +117,8 @@ func Maximum(a, b Operand, more ...Operand) Expr {
 	var shape *expression
 	for i, x := range append(all, more...) {
 		e := argument("Maximum", x, increasing)
-		if all = append(all[:i], e); shape == nil || e.f.N > n {
-			shape, n = e, e.f.N
+		if all = append(all[:i], e); shape == nil || e.Len() > n {
+			shape, n = e, e.Len()
 		}
 	}
 	for i, e := range all {
@@ -157,13 +157,13 @@ func Huber(a Operand, delta float64) Expr {
 	if e.err == nil && (!(delta > 0) || math.IsInf(delta, 1)) {
 		return failed(e.rows, e.cols, e.m, "Huber of %v with threshold %v, expected a positive number", e, delta)
 	}
-	return entries(e, &compile.Atom{Kind: compile.HuberAtom, N: e.f.N, Delta: delta})
+	return entries(e, &compile.Atom{Kind: compile.HuberAtom, N: e.Len(), Delta: delta})
 }
 
 // Logistic returns log(1 + exp(a[i])), entry by entry. The backend needs exponential cones.
 func Logistic(a Operand) Expr {
 	e := argument("Logistic", a, increasing)
-	return entries(e, &compile.Atom{Kind: compile.LogisticAtom, N: e.f.N})
+	return entries(e, &compile.Atom{Kind: compile.LogisticAtom, N: e.Len()})
 }
 
 // LogSumExp returns a vector with one entry for each group g of entries of a, log(sum of exp(a[i]) over i in g), or
@@ -172,7 +172,7 @@ func Logistic(a Operand) Expr {
 func LogSumExp(a Operand, groups ...[]int) Expr {
 	e := argument("LogSumExp", a, increasing)
 	if groups == nil {
-		groups = [][]int{affine.Consecutive(0, e.f.N)}
+		groups = [][]int{affine.Consecutive(0, e.Len())}
 	}
 	if err := grouped("LogSumExp", e, groups, false); err != nil && e.err == nil {
 		return broken(len(groups), 1, e.m, err)
@@ -183,5 +183,5 @@ func LogSumExp(a Operand, groups ...[]int) Expr {
 // Exp returns exp(a[i]), entry by entry. The backend needs exponential cones.
 func Exp(a Operand) Expr {
 	e := argument("Exp", a, increasing)
-	return entries(e, &compile.Atom{Kind: compile.ExpAtom, N: e.f.N})
+	return entries(e, &compile.Atom{Kind: compile.ExpAtom, N: e.Len()})
 }

@@ -22,7 +22,7 @@ func (c *Constraint) Name() string { return c.name }
 // constrain adds a constraint that e is at most zero, is zero or, with a cone, in that.
 func (m *Model) constrain(name string, e *expression, equal bool, cone *backends.Cone) *Constraint {
 	c := &Constraint{name: name, m: e.m, err: e.err,
-		c: compile.Constraint{N: e.f.N, Equal: equal, Cone: cone, F: e.f}}
+		c: compile.Constraint{N: e.Len(), Equal: equal, Cone: cone, F: e.f()}}
 	if c.err == nil && (e.concave || (equal || cone != nil) && !e.affine()) {
 		c.err = fmt.Errorf("convex: %v is %v, which a constraint of this kind cannot have", e, e.Curvature())
 	}
@@ -49,7 +49,7 @@ func (m *Model) Eq(name string, a, b Operand) *Constraint {
 func (m *Model) In(name string, cone backends.Cone, as ...Operand) *Constraint {
 	e := Stack(as...).of()
 	c := m.constrain(name, e, false, &cone)
-	if c.err == nil && cone.Dim != e.f.N {
+	if c.err == nil && cone.Dim != e.Len() {
 		c.err = fmt.Errorf("convex: In: %v and a cone of dimension %d", e, cone.Dim)
 	}
 	return c
@@ -63,7 +63,7 @@ func (m *Model) PSD(name string, a Operand) *Constraint {
 		return m.constrain(name, e, false, new(backends.Cone))
 	}
 	cone := backends.PSD(e.rows)
-	c := m.constrain(name, newAffine(triangle(e.f.Aff, e.rows), e.m), false, &cone)
+	c := m.constrain(name, newAffine(triangle(e.f().Aff, e.rows), e.m), false, &cone)
 	c.n = e.rows
 	return c
 }

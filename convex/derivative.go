@@ -101,8 +101,8 @@ func (r *Result) Gradient(ctx context.Context, f Operand) (Change, error) {
 	switch {
 	case e.err != nil:
 		return nil, e.err
-	case e.f.N != 1:
-		return nil, fmt.Errorf("convex: Gradient: %v has length %d, expected a scalar", e, e.f.N)
+	case e.Len() != 1:
+		return nil, fmt.Errorf("convex: Gradient: %v has length %d, expected a scalar", e, e.Len())
 	}
 	inX, inP, err := r.slope(ctx, e)
 	if err != nil {
@@ -137,18 +137,19 @@ func (r *Result) slope(ctx context.Context, e *expression) (inX, inP [][]float64
 		known = known && x.ID < len(r.vars) && r.vars[x.ID].v == x
 		return make([]float64, x.N)
 	}
-	if e.f.Eval(r.out.Values, own); !known || e.m != nil && e.m != r.model {
+	f := e.f()
+	if f.Eval(r.out.Values, own); !known || e.m != nil && e.m != r.model {
 		return nil, nil, fmt.Errorf("%v has variables or parameters that are not in the program solved", e)
 	}
-	if len(e.f.Atoms) == 0 && !e.f.Aff.Bounding() {
+	if len(f.Atoms) == 0 && !f.Aff.Bounding() {
 		one := []float64{1}
 		for _, v := range r.vars {
 			inX = append(inX, make([]float64, v.v.N))
 		}
-		e.f.Aff.Adjoint(1, one, r.out.Values, func(x *affine.Variable) []float64 { return inX[x.ID] })
+		f.Aff.Adjoint(1, one, r.out.Values, func(x *affine.Variable) []float64 { return inX[x.ID] })
 		for _, p := range r.params {
 			inP = append(inP, make([]float64, p.p.N))
-			r.out.AddSensitivity(inP[p.p.ID], e.f.Aff, 1, p.p, func() []float64 { return one })
+			r.out.AddSensitivity(inP[p.p.ID], f.Aff, 1, p.p, func() []float64 { return one })
 		}
 		return inX, inP, nil
 	}
@@ -166,7 +167,7 @@ func (r *Result) slope(ctx context.Context, e *expression) (inX, inP [][]float64
 	for k, p := range r.params {
 		params[k] = p.p
 	}
-	p, err := compile.Compile(vars, params, &e.f, fixed)
+	p, err := compile.Compile(vars, params, &f, fixed)
 	if err != nil {
 		return nil, nil, err
 	}

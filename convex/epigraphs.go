@@ -23,7 +23,7 @@ func graph(a *expression, n int, g compile.Graph) *expression {
 // entrywise is an atom with an entry for each of the argument, which puts one cone below each.
 func entrywise(a *expression, name string, sign int, value func(v float64) float64, cone backends.Cone,
 	rows func(a, u affine.Expr) []affine.Expr) *expression {
-	return graph(a, a.f.N, compile.Graph{
+	return graph(a, a.Len(), compile.Graph{
 		Name: name, Sign: sign,
 		Value: func(x []float64) []float64 {
 			for i, v := range x {
@@ -34,8 +34,9 @@ func entrywise(a *expression, name string, sign int, value func(v float64) float
 			return x
 		},
 		Below: func(b compile.Rows, a, u affine.Expr) {
-			for k := range a.N {
-				b.In(cone, rows(a.At(k), u.At(k))...)
+			us := u.Entries()
+			for k, a := range a.Entries() {
+				b.In(cone, rows(a, us[k])...)
 			}
 		},
 	})
@@ -97,7 +98,7 @@ func Power(a Operand, p float64) Expr {
 		return entrywise(argument("Power", a, decreasing), "Power", 1, positive, cone, rows)
 	case p > 0 && p < 1:
 		e := argument("Power", a, decreasing)
-		return Neg(graph(e, e.f.N, compile.Graph{
+		return Neg(graph(e, e.Len(), compile.Graph{
 			Name: "Power", Sign: -1,
 			Value: func(x []float64) []float64 {
 				for i, v := range x {
@@ -110,11 +111,12 @@ func Power(a Operand, p float64) Expr {
 			Below: func(b compile.Rows, a, u affine.Expr) {
 				w := b.New(a.N)
 				b.Nonnegative(w.Plus(u))
-				for k := range a.N { // a^p >= w >= -u
+				ws := w.Entries()
+				for k, a := range a.Entries() { // a^p >= w >= -u
 					if p == 0.5 {
-						b.In(backends.SecondOrder(3), hyperbola(w.At(k), a.At(k))...)
+						b.In(backends.SecondOrder(3), hyperbola(ws[k], a)...)
 					} else {
-						b.In(backends.Power(p), a.At(k), one, w.At(k))
+						b.In(backends.Power(p), a, one, ws[k])
 					}
 				}
 			},
@@ -134,10 +136,10 @@ func hyperbola(a, u affine.Expr) []affine.Expr {
 func RelativeEntropy(a, b Operand) Expr {
 	x, y := argument("RelativeEntropy", a, neither), argument("RelativeEntropy", b, decreasing)
 	shape := x
-	if x.f.N == 1 {
+	if x.Len() == 1 {
 		shape = y
 	}
-	n := shape.f.N
+	n := shape.Len()
 	zero := newAffine(affine.Expr{N: n}, nil).like(shape)
 	both := Stack(add("RelativeEntropy", zero, x).vectorized(), add("RelativeEntropy", zero, y).vectorized()).of()
 	return graph(both, n, compile.Graph{
@@ -155,8 +157,9 @@ func RelativeEntropy(a, b Operand) Expr {
 			return out
 		},
 		Below: func(b compile.Rows, a, u affine.Expr) {
-			for k := range n {
-				b.In(backends.Exponential(), u.At(k).Neg(), a.At(k), a.At(n+k)) // a exp(-u/a) <= b
+			as := a.Entries()
+			for k, u := range u.Entries() {
+				b.In(backends.Exponential(), u.Neg(), as[k], as[n+k]) // a exp(-u/a) <= b
 			}
 		},
 	})
@@ -166,8 +169,8 @@ func RelativeEntropy(a, b Operand) Expr {
 func QuadOverLin(a, b Operand) Expr {
 	x, under := argument("QuadOverLin", a, byMagnitude).vectorized(), argument("QuadOverLin", b, decreasing)
 	both := Stack(x, under).of()
-	n := x.f.N
-	if both.err == nil && under.f.N != 1 {
+	n := x.Len()
+	if both.err == nil && under.Len() != 1 {
 		return failed(1, 1, both.m, "QuadOverLin of %v and %v, expected a scalar", x, under)
 	}
 	return graph(both, 1, compile.Graph{
@@ -199,11 +202,11 @@ func QuadForm(a, p Operand) Expr {
 		return failed(1, 1, e.m, "QuadForm with %T, expected a matrix of numbers (%v)", p, err)
 	}
 	n, cols := m.Dims()
-	if e.err == nil && (e.f.N != n || n != cols) {
+	if e.err == nil && (e.Len() != n || n != cols) {
 		return failed(1, 1, e.m, "QuadForm of %v and a matrix of %d x %d", e, n, cols)
 	}
 	var eigen mat.EigenSym
-	if e.err != nil || n == 0 || !eigen.Factorize(symmetricPart(operand("QuadForm", m).f.Aff.Constant(nil), n), true) {
+	if e.err != nil || n == 0 || !eigen.Factorize(symmetricPart(operand("QuadForm", m).f().Aff.Constant(nil), n), true) {
 		return failed(1, 1, e.m, "QuadForm of %v: the matrix is empty or not finite (%v)", e, e.err)
 	}
 	values := eigen.Values(nil)
@@ -227,7 +230,7 @@ func QuadForm(a, p Operand) Expr {
 }
 
 // vectorized is the vector of all entries.
-func (e *expression) vectorized() *expression { return e.shaped(e.f.N, 1) }
+func (e *expression) vectorized() *expression { return e.shaped(e.Len(), 1) }
 
 // Norm returns the scalar (sum |a[i]|^p)^(1/p), of p from 1 to +Inf, the p-norm, or, concave, of p below 1 and
 // a[i] >= 0; with p = -1 that is the harmonic mean over the number of entries.
@@ -250,8 +253,9 @@ func Norm(a Operand, p float64) Expr {
 		Below: func(b compile.Rows, a, u affine.Expr) {
 			r := b.New(a.N)
 			b.Nonnegative(u.Minus(r.Sum()))
-			for k := range a.N {
-				b.In(backends.Power(1/p), r.At(k), u, a.At(k)) // |a|^p <= r u^(p-1)
+			rs := r.Entries()
+			for k, a := range a.Entries() {
+				b.In(backends.Power(1/p), rs[k], u, a) // |a|^p <= r u^(p-1)
 			}
 		},
 	})
@@ -280,11 +284,12 @@ func concaveNorm(a *expression, p float64) *expression {
 			} else {
 				b.Nonnegative(w.Minus(r.Sum()))
 			}
-			for k := range a.N {
+			rs := r.Entries()
+			for k, a := range a.Entries() {
 				if p > 0 {
-					b.In(backends.Power(p), a.At(k), w, r.At(k))
+					b.In(backends.Power(p), a, w, rs[k])
 				} else {
-					b.In(backends.Power(1/(1-p)), r.At(k), a.At(k), w)
+					b.In(backends.Power(1/(1-p)), rs[k], a, w)
 				}
 			}
 		},
@@ -294,7 +299,7 @@ func concaveNorm(a *expression, p float64) *expression {
 // GeoMean returns the scalar (a[0] a[1] ..)^(1/n) of n entries a[i] >= 0, concave.
 func GeoMean(a Operand) Expr {
 	e := argument("GeoMean", a, decreasing)
-	n := e.f.N
+	n := e.Len()
 	if e.err == nil && n < 2 {
 		if n == 1 {
 			return e
@@ -325,7 +330,7 @@ func GeoMean(a Operand) Expr {
 // counts by the rest, as in the conditional value at risk, the sum of the largest of a share of all over their number.
 func SumLargest(a Operand, k float64) Expr {
 	e := argument("SumLargest", a, increasing)
-	if e.err == nil && !(k > 0 && k <= float64(e.f.N)) {
+	if e.err == nil && !(k > 0 && k <= float64(e.Len())) {
 		return failed(1, 1, e.m, "SumLargest of %v entries of %v", k, e)
 	}
 	return graph(e, 1, compile.Graph{
@@ -357,12 +362,12 @@ func TotalVariation(a Operand) Expr {
 	}
 	var from, to []int
 	var groups [][]int
-	for i := range e.f.N {
+	for i := range e.Len() {
 		var group []int
 		for _, next := range []struct {
 			at int
 			ok bool
-		}{{i + 1, (i+1)%max(e.cols, 1) != 0}, {i + e.cols, i+e.cols < e.f.N}} {
+		}{{i + 1, (i+1)%max(e.cols, 1) != 0}, {i + e.cols, i+e.cols < e.Len()}} {
 			if next.ok {
 				group = append(group, len(from))
 				from, to = append(from, i), append(to, next.at)

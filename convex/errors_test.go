@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/james-bowman/sparse"
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
 
@@ -21,6 +22,8 @@ func TestModellingErrors(t *testing.T) {
 	foreign := other.Vector("foreign", 3)
 	foreignW := other.Parameter("foreign_w", []float64{0})
 	nan := mat.NewDense(1, 3, []float64{0, math.NaN(), 1})
+	lone := sparse.NewCSC(2, 3, []int{0, 1, 1, 2}, []int{0, 1}, []float64{1, math.NaN()})
+	diagonal := mat.NewDiagDense(3, []float64{0, math.NaN(), 1})
 	for _, tc := range []struct {
 		name      string
 		objective convex.Expr
@@ -35,6 +38,8 @@ func TestModellingErrors(t *testing.T) {
 		{"matrix", convex.SumSquares(convex.Mul(mat.NewDense(4, 3, nil), c)), nil,
 			"a matrix of 4 x 3 times an expression of length 2 in c"},
 		{"matrix with NaN", convex.SumSquares(convex.Mul(nan, b)), nil, "entry at (0, 1) that is not finite"},
+		{"sparse matrix with NaN", convex.At(convex.Mul(lone, b), 1), nil, "entry at (0, 2) that is not finite"},
+		{"diagonal with NaN", convex.Sum(convex.Mul(diagonal, b)), nil, "entry at (0, 1) that is not finite"},
 		{"not a scalar", convex.Abs(b), nil, "the objective has length 3, expected a scalar"},
 		{"product of parameters", convex.Dot(p, q), nil, "product of parameters: an expression of length 3 in p"},
 		{"product of weights", convex.Dot(p, convex.Scale(q, b)), nil,

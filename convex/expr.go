@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"sync/atomic"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -67,7 +68,7 @@ const (
 
 // expression is a convex function or, concave, the negative of one.
 type expression struct {
-	f          compile.Function
+	fn         *function
 	concave    bool
 	rows, cols int
 	m          *Model // nil for constants
@@ -76,7 +77,7 @@ type expression struct {
 
 func (e *expression) of() *expression        { return e }
 func (e *expression) Dims() (rows, cols int) { return e.rows, e.cols }
-func (e *expression) Len() int               { return e.f.N }
+func (e *expression) Len() int               { return e.fn.of().n }
 func (e *expression) Err() error             { return e.err }
 
 // Curvature implements [Expr].
@@ -84,9 +85,9 @@ func (e *expression) Curvature() Curvature {
 	switch {
 	case e.concave:
 		return Concave
-	case len(e.f.Atoms) > 0:
+	case len(e.f().Atoms) > 0:
 		return Convex
-	case len(e.f.Aff.Vars) > 0:
+	case len(e.f().Aff.Vars) > 0:
 		return Affine
 	}
 	return Constant
@@ -94,7 +95,7 @@ func (e *expression) Curvature() Curvature {
 
 // Sign implements [Expr].
 func (e *expression) Sign() Sign {
-	low, high := e.f.Range()
+	low, high := e.f().Range()
 	if e.concave {
 		low, high = high, low
 	}
@@ -111,9 +112,9 @@ func (e *expression) Sign() Sign {
 // String implements [Expr].
 func (e *expression) String() string {
 	if e.concave {
-		return "minus " + e.f.String()
+		return "minus " + e.f().String()
 	}
-	return e.f.String()
+	return e.f().String()
 }
 
 // Eval implements [Expr].
@@ -126,7 +127,7 @@ func (e *expression) Eval(pt Point) []float64 {
 
 // at is the value where of gives variables theirs.
 func (e *expression) at(values affine.Values, of func(*affine.Variable) []float64) []float64 {
-	out := e.f.Eval(values, of)
+	out := e.f().Eval(values, of)
 	if e.concave {
 		for i := range out {
 			out[i] = 0 - out[i] // not -0
@@ -160,8 +161,8 @@ func (pt Point) of(m *Model) func(*affine.Variable) []float64 {
 	return func(x *affine.Variable) []float64 {
 		v := m.vars[x.ID]
 		values, ok := pt[v]
-		if ok && len(values) != v.f.N {
-			panic(fmt.Sprintf("convex: Eval: %d values for variable %s of length %d", len(values), x.Name, v.f.N))
+		if ok && len(values) != v.Len() {
+			panic(fmt.Sprintf("convex: Eval: %d values for variable %s of length %d", len(values), x.Name, v.Len()))
 		}
 		if !ok || v.free == nil {
 			return values
@@ -174,9 +175,60 @@ func (pt Point) of(m *Model) func(*affine.Variable) []float64 {
 	}
 }
 
+// function is that of an expression. A sum is made when it is first asked for, from all its parts together, so that one
+// of many, made in a loop, takes no longer than all of them.
+type function struct {
+	n           int
+	affine      bool
+	left, right *function
+	made        atomic.Pointer[compile.Function]
+}
+
+func newFunction(f compile.Function) *function {
+	s := &function{n: f.N, affine: len(f.Atoms) == 0}
+	s.made.Store(&f)
+	return s
+}
+
+// plus is the sum, an operand of length 1 being broadcast.
+func (s *function) plus(t *function) *function {
+	n := s.n
+	if n == 1 {
+		n = t.n
+	}
+	return &function{n: n, affine: s.affine && t.affine, left: s, right: t}
+}
+
+// f is the function itself.
+func (s *function) f() compile.Function {
+	if f := s.made.Load(); f != nil {
+		return *f
+	}
+	var parts []compile.Function
+	at := s
+	for ; at.made.Load() == nil; at = at.left {
+		parts = append(parts, at.right.f())
+	}
+	parts = append(parts, at.f())
+	slices.Reverse(parts)
+	f := compile.Total(parts...)
+	s.made.Store(&f)
+	return f
+}
+
+// of is the function of an expression, an empty one of a variable that no model has.
+func (s *function) of() *function {
+	if s == nil {
+		return newFunction(compile.Function{})
+	}
+	return s
+}
+
+func (e *expression) f() compile.Function { return e.fn.of().f() }
+
 // newExpr is an expression of a function, a vector unless it has the shape of another.
 func newExpr(f compile.Function, m *Model) *expression {
-	return &expression{f: f, rows: f.N, cols: 1, m: m}
+	return &expression{fn: newFunction(f), rows: f.N, cols: 1, m: m}
 }
 
 // newAffine is an affine expression, a vector.
@@ -218,11 +270,11 @@ func (e *expression) vector(n int, of func() compile.Function) *expression {
 }
 
 // affine says that an expression is neither convex nor concave alone.
-func (e *expression) affine() bool { return len(e.f.Atoms) == 0 }
+func (e *expression) affine() bool { return e.fn.of().affine }
 
 // numbers are the entries of a constant without parameters; ok says that it is one.
 func (e *expression) numbers() (values []float64, ok bool) {
-	a := e.f.Aff
+	a := e.f().Aff
 	if !e.affine() || len(a.Vars)+len(a.Pars) > 0 {
 		return nil, false
 	}
@@ -304,7 +356,7 @@ func matrix(op string, x Operand) (mat.Matrix, error) {
 		}
 		return m, nil
 	case Expr:
-		if e := operand(op, x); e.err == nil && e.f.N > 0 {
+		if e := operand(op, x); e.err == nil && e.Len() > 0 {
 			if values, ok := e.numbers(); ok {
 				return mat.NewDense(e.rows, e.cols, values), nil
 			}
@@ -357,7 +409,7 @@ func argument(op string, x Operand, grows monotone) *expression {
 	if e.concave && grows != decreasing || !e.concave && grows != increasing {
 		return failed(e.rows, e.cols, e.m, "%s of %v, which is %v, is not convex by the rules", op, e, e.Curvature())
 	}
-	bound := bounding(e.f, e.f).Expr()
+	bound := bounding(e.f(), e.f()).Expr()
 	if e.concave {
 		bound = bound.Neg()
 	}

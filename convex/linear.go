@@ -29,7 +29,7 @@ func Neg(a Operand) Expr { return operand("Neg", a).negative() }
 func (e *expression) negative() *expression {
 	out := *e
 	if e.affine() {
-		out.f = e.f.Times(-1)
+		out.fn = newFunction(e.f().Times(-1))
 	} else {
 		out.concave = !e.concave
 	}
@@ -37,23 +37,23 @@ func (e *expression) negative() *expression {
 }
 
 // under is the function that an expression is a sign times of, concave or not as asked.
-func (e *expression) under(concave bool) compile.Function {
+func (e *expression) under(concave bool) *function {
 	if e.concave != concave {
-		return e.f.Times(-1) // affine
+		return newFunction(e.f().Times(-1)) // affine
 	}
-	return e.f
+	return e.fn.of()
 }
 
 func add(op string, a, b *expression) *expression {
 	shape := a
-	if a.f.N == 1 {
+	if a.Len() == 1 {
 		shape = b
 	}
 	m, err := common(op, a, b)
 	switch {
 	case err != nil:
 		return broken(shape.rows, shape.cols, m, err)
-	case a.f.N != 1 && b.f.N != 1 && (a.rows != b.rows || a.cols != b.cols):
+	case a.Len() != 1 && b.Len() != 1 && (a.rows != b.rows || a.cols != b.cols):
 		return failed(shape.rows, shape.cols, m, "%s: %v is %d x %d, and %v %d x %d: the shapes differ", op, a, a.rows,
 			a.cols, b, b.rows, b.cols)
 	case !a.affine() && !b.affine() && a.concave != b.concave:
@@ -61,8 +61,8 @@ func add(op string, a, b *expression) *expression {
 			a.Curvature(), b, b.Curvature())
 	}
 	concave := a.concave || b.concave
-	out := newExpr(a.under(concave).Plus(b.under(concave)), m).like(shape)
-	out.concave = concave
+	out := shape.like(shape)
+	out.fn, out.concave, out.m = a.under(concave).plus(b.under(concave)), concave, m
 	return out
 }
 
@@ -76,11 +76,11 @@ func Dot(c, a Operand) Expr {
 	k, e := factors(operand("Dot", c), operand("Dot", a))
 	values, fixed := k.numbers()
 	switch {
-	case k.err == nil && e.err == nil && k.f.N != e.f.N:
+	case k.err == nil && e.err == nil && k.Len() != e.Len():
 		return failed(1, 1, e.m, "Dot of %v and %v: the lengths differ", k, e)
 	case fixed && k.err == nil && (e.affine() || sameSign(values)):
-		return weighed(e.vector(1, func() compile.Function { return e.f.Dot(magnitudes(values, e.affine())) }), values)
-	case fixed || e.affine() || k.f.N == 1:
+		return weighed(e.vector(1, func() compile.Function { return e.f().Dot(magnitudes(values, e.affine())) }), values)
+	case fixed || e.affine() || k.Len() == 1:
 		return Sum(product("Dot", k.like(e), e))
 	}
 	return weights("Dot", k, e)
@@ -124,7 +124,7 @@ func weighed(e *expression, values []float64) *expression {
 func product(op string, a, b *expression) *expression {
 	c, e := factors(a, b)
 	shape := e
-	if e.f.N == 1 {
+	if e.Len() == 1 {
 		shape = c
 	}
 	m, err := common(op, c, e)
@@ -132,32 +132,32 @@ func product(op string, a, b *expression) *expression {
 	switch {
 	case err != nil:
 		return broken(shape.rows, shape.cols, m, err)
-	case c.f.N != 1 && e.f.N != 1 && (c.rows != e.rows || c.cols != e.cols):
+	case c.Len() != 1 && e.Len() != 1 && (c.rows != e.rows || c.cols != e.cols):
 		return failed(shape.rows, shape.cols, m, "%s of %v and %v: the shapes differ", op, c, e)
 	case c.Curvature() != Constant:
 		return failed(shape.rows, shape.cols, m, "%s of %v and %v: both have variables", op, c, e)
-	case fixed && c.f.N == 1:
-		out := weighed(e.vector(e.f.N, func() compile.Function { return e.f.Times(magnitudes(values, e.affine())[0]) }),
+	case fixed && c.Len() == 1:
+		out := weighed(e.vector(e.Len(), func() compile.Function { return e.f().Times(magnitudes(values, e.affine())[0]) }),
 			values)
 		return out.like(e)
-	case fixed && e.affine() && e.f.N != 1: // entries of a variable stay what they are
-		return newAffine(e.f.Aff.MulMat(mat.NewDiagDense(len(values), values)), m).like(shape)
+	case fixed && e.affine() && e.Len() != 1: // entries of a variable stay what they are
+		return newAffine(e.f().Aff.MulMat(mat.NewDiagDense(len(values), values)), m).like(shape)
 	case fixed:
 		from := make([]int, len(values))
-		if e.f.N != 1 {
+		if e.Len() != 1 {
 			from = affine.Consecutive(0, len(values))
 		}
 		return linear(e, shape.rows, shape.cols, affine.Consecutive(0, len(values)), from, values)
 	case !e.affine():
-		if c.f.N != 1 {
+		if c.Len() != 1 {
 			return failed(shape.rows, shape.cols, m, "%s of %v and %v, which is %v: for a sum of such products there is Dot", op,
 				c, e, e.Curvature())
 		}
 		return weights(op, c, e)
-	case !e.f.Aff.Fixed() || e.f.Aff.Weighted():
+	case !e.f().Aff.Fixed() || e.f().Aff.Weighted():
 		return failed(shape.rows, shape.cols, m, "%s: a product of parameters: %v times %v", op, c, e)
 	}
-	p, ok := affine.Product(c.f.Aff, e.f.Aff)
+	p, ok := affine.Product(c.f().Aff, e.f().Aff)
 	if !ok {
 		return failed(shape.rows, shape.cols, m, "%s: %v, which is a factor, is not entries of parameters times numbers",
 			op, c)
@@ -169,22 +169,22 @@ func product(op string, a, b *expression) *expression {
 func weights(op string, c, e *expression) *expression {
 	m, err := common(op, c, e)
 	rows, cols := e.rows, e.cols
-	each := c.f.N != 1
+	each := c.Len() != 1
 	if each {
 		rows, cols = 1, 1
 	}
 	if err != nil {
 		return broken(rows, cols, m, err)
 	}
-	if w := e.f.Weighted(); w != nil || !e.f.Aff.Fixed() || e.f.Aff.Weighted() {
+	if w := e.f().Weighted(); w != nil || !e.f().Aff.Fixed() || e.f().Aff.Weighted() {
 		return failed(rows, cols, m, "%s: a product of parameters: %v times %v", op, c, e)
 	}
-	aff := product(op, c, newAffine(e.f.Aff, e.m).like(e))
+	aff := product(op, c, newAffine(e.f().Aff, e.m).like(e))
 	if each {
 		aff = Sum(aff).of()
 	}
-	a := c.f.Aff
-	if len(a.Pars) != 1 || a.C != nil || !a.Pars[0].Identity() || a.Pars[0].P.N != c.f.N {
+	a := c.f().Aff
+	if len(a.Pars) != 1 || a.C != nil || !a.Pars[0].Identity() || a.Pars[0].P.N != c.Len() {
 		return failed(rows, cols, m, "%s of %v, which is no whole parameter times a number, and %v", op, c, e)
 	}
 	p, scale := a.Pars[0].P, a.Pars[0].Scale
@@ -192,21 +192,21 @@ func weights(op string, c, e *expression) *expression {
 	if aff.err != nil {
 		return aff
 	}
-	out.f.Aff, out.m = aff.under(scale < 0).Aff, m
-	for _, t := range e.f.Atoms {
+	f := aff.under(scale < 0).f()
+	for _, t := range e.f().Atoms {
 		if each && !t.Entries() {
 			return failed(1, 1, m, "%s: %v has one value, expected one for each entry", op, t.Atom)
 		}
-		out.f.Atoms = append(out.f.Atoms, t.Weighted(p, max(scale, -scale)))
+		f.Atoms = append(f.Atoms, t.Weighted(p, max(scale, -scale)))
 	}
-	out.concave = e.concave != (scale < 0)
+	out.fn, out.m, out.concave = newFunction(f), m, e.concave != (scale < 0)
 	return out
 }
 
 // Sum returns the sum of the entries.
 func Sum(a Operand) Expr {
 	e := operand("Sum", a)
-	return e.vector(1, func() compile.Function { return e.f.Sum() })
+	return e.vector(1, func() compile.Function { return e.f().Sum() })
 }
 
 // Mul returns the product of two matrices, one of which is free of variables; see [Scale] for parameters. The rows of a
@@ -259,7 +259,7 @@ func times(m mat.Matrix, e *expression) *expression {
 	case cols != e.rows:
 		return failed(rows, e.cols, e.m, "Mul: a matrix of %d x %d times %v of %d x %d", rows, cols, e, e.rows, e.cols)
 	case e.affine() && e.cols == 1:
-		return newAffine(e.f.Aff.MulMat(m), e.m)
+		return newAffine(e.f().Aff.MulMat(m), e.m)
 	}
 	var to, from []int
 	var values []float64
@@ -296,8 +296,8 @@ func linear(e *expression, rows, cols int, to, from []int, values []float64) *ex
 	case e.err != nil:
 		return broken(rows, cols, e.m, e.err)
 	case e.affine():
-		m := sparse.NewCOO(rows*cols, e.f.N, to, from, values).ToCSC()
-		return newAffine(e.f.Aff.MulMat(m), e.m).shaped(rows, cols)
+		m := sparse.NewCOO(rows*cols, e.Len(), to, from, values).ToCSC()
+		return newAffine(e.f().Aff.MulMat(m), e.m).shaped(rows, cols)
 	}
 	weights, of := make([][]float64, rows*cols), make([][]int, rows*cols)
 	for k, i := range to {
@@ -338,11 +338,11 @@ func Cols(a Operand, i, j int) Expr { return Transpose(Slice(Transpose(a), i, j)
 func Pick(a Operand, idx []int) Expr {
 	e := operand("Pick", a)
 	for _, i := range idx {
-		if e.err == nil && (i < 0 || i >= e.f.N) {
+		if e.err == nil && (i < 0 || i >= e.Len()) {
 			return failed(len(idx), 1, e.m, "entry %d of %v", i, e)
 		}
 	}
-	return e.vector(len(idx), func() compile.Function { return e.f.Pick(idx) })
+	return e.vector(len(idx), func() compile.Function { return e.f().Pick(idx) })
 }
 
 // Stack returns matrices with the same number of columns below each other, vectors for example.
@@ -351,7 +351,7 @@ func Stack(as ...Operand) Expr {
 	rows, cols, convex, concave := 0, 1, false, false
 	for i, a := range as {
 		es[i] = operand("Stack", a)
-		if rows += es[i].rows; es[i].f.N > 0 {
+		if rows += es[i].rows; es[i].Len() > 0 {
 			cols = es[i].cols
 		}
 		convex, concave = convex || es[i].Curvature() == Convex, concave || es[i].concave
@@ -361,13 +361,13 @@ func Stack(as ...Operand) Expr {
 		return broken(rows, cols, m, err)
 	}
 	for i, e := range es {
-		if e.cols != cols && e.f.N > 0 {
+		if e.cols != cols && e.Len() > 0 {
 			return failed(rows, cols, m, "Stack: %v has %d columns, expected %d", e, e.cols, cols)
 		}
 		if convex && concave {
 			return failed(rows, cols, m, "Stack: %v is %v, and others are not", e, e.Curvature())
 		}
-		parts[i] = e.under(concave)
+		parts[i] = e.under(concave).f()
 	}
 	out := newExpr(compile.Stack(parts...), m).shaped(rows, cols)
 	out.concave = concave
@@ -386,7 +386,7 @@ func Beside(as ...Operand) Expr {
 // Reshape returns the entries, in the order of rows, as a matrix of another shape.
 func Reshape(a Operand, rows, cols int) Expr {
 	e := operand("Reshape", a)
-	if e.err == nil && (rows < 0 || cols < 0 || rows*cols != e.f.N) {
+	if e.err == nil && (rows < 0 || cols < 0 || rows*cols != e.Len()) {
 		return failed(rows, cols, e.m, "Reshape: %v is not a matrix of %d x %d", e, rows, cols)
 	}
 	return e.shaped(max(0, rows), max(0, cols))
@@ -442,16 +442,16 @@ func CumSum(a Operand) Expr {
 	e := operand("CumSum", a)
 	values, fixed := e.numbers()
 	switch {
-	case e.err != nil || e.f.N == 0:
+	case e.err != nil || e.Len() == 0:
 		return e
 	case e.concave:
 		return Neg(CumSum(Neg(e)))
 	case fixed:
 		return constant("CumSum", compile.Sums(slices.Clone(values), e.cols), e.rows, e.cols)
 	case e.affine():
-		return newAffine(bounding(e.f, compile.Prefix{Of: e.f.Aff, Step: e.cols}).Expr(), e.m).like(e)
+		return newAffine(bounding(e.f(), compile.Prefix{Of: e.f().Aff, Step: e.cols}).Expr(), e.m).like(e)
 	}
-	return graph(argument("CumSum", e, increasing), e.f.N, compile.Graph{
+	return graph(argument("CumSum", e, increasing), e.Len(), compile.Graph{
 		Name:  "CumSum",
 		Value: func(x []float64) []float64 { return compile.Sums(x, e.cols) },
 		Below: func(b compile.Rows, a, u affine.Expr) { b.Nonnegative(compile.Prefix{Of: a, Step: e.cols}.Equation(u)) },
@@ -475,7 +475,7 @@ func Kron(c, a Operand) Expr {
 	var to, from []int
 	var values []float64
 	nonzeros(m, func(i, j int, v float64) {
-		for k := range e.f.N {
+		for k := range e.Len() {
 			row, col := i*e.rows+k/e.cols, j*e.cols+k%e.cols
 			to, from, values = append(to, row*cols*e.cols+col), append(from, k), append(values, v)
 		}
@@ -487,15 +487,15 @@ func Kron(c, a Operand) Expr {
 // any.
 func Conv(c []float64, a Operand) Expr {
 	e := operand("Conv", a)
-	if len(c) == 0 || e.f.N == 0 {
+	if len(c) == 0 || e.Len() == 0 {
 		return failed(0, 1, e.m, "Conv of no entries")
 	}
 	var to, from []int
 	var values []float64
 	for k, v := range c {
-		for i := range e.f.N {
+		for i := range e.Len() {
 			to, from, values = append(to, i+k), append(from, i), append(values, v)
 		}
 	}
-	return linear(e, len(c)+e.f.N-1, 1, to, from, values)
+	return linear(e, len(c)+e.Len()-1, 1, to, from, values)
 }

@@ -182,7 +182,7 @@ func TraceInverse(a Operand) Expr {
 // MatrixFrac returns the scalar a'P^-1 a of a vector and a positive definite matrix of its order.
 func MatrixFrac(a, p Operand) Expr {
 	x, of := argument("MatrixFrac", a, neither).vectorized(), square("MatrixFrac", argument("MatrixFrac", p, neither))
-	n := x.f.N
+	n := x.Len()
 	both := Stack(x, of.vectorized()).of()
 	if both.err == nil && (n == 0 || of.rows != n) {
 		return failed(1, 1, both.m, "MatrixFrac of %v and %v, expected a matrix of its order", x, of)
@@ -207,7 +207,7 @@ func MatrixFrac(a, p Operand) Expr {
 func SpectralNorm(a Operand) Expr {
 	e := argument("SpectralNorm", a, neither)
 	rows, cols := e.rows, e.cols
-	if e.err == nil && e.f.N == 0 {
+	if e.err == nil && e.Len() == 0 {
 		return failed(1, 1, e.m, "SpectralNorm of no entries")
 	}
 	return graph(e, 1, compile.Graph{

@@ -237,14 +237,15 @@ func (m *Model) compile(f *expression, all []*Constraint) (*Program, error) {
 		switch {
 		case f.err != nil:
 			return nil, fmt.Errorf("objective: %w", f.err)
-		case f.f.N != 1:
-			return nil, fmt.Errorf("convex: the objective has length %d, expected a scalar", f.f.N)
+		case f.Len() != 1:
+			return nil, fmt.Errorf("convex: the objective has length %d, expected a scalar", f.Len())
 		case f.concave:
 			return nil, fmt.Errorf("convex: the objective, %v, is %v", f, f.Curvature())
 		case f.m != nil && f.m != m:
 			return nil, fmt.Errorf("convex: the objective, %v, belongs to another model", f)
 		}
-		objective = &f.f
+		whole := f.f()
+		objective = &whole
 	}
 	vars, params := make([]*affine.Variable, len(m.vars)), make([]*affine.Parameter, len(m.params))
 	for i, v := range m.vars {

@@ -25,7 +25,7 @@ func Compress(a Expr) Expr {
 	for _, t := range a.Vars {
 		// A term of one column (an intercept) is as good as dense.
 		dense := t.Mat != nil && t.Mat.Dense != nil || t.Mat == nil && t.Idx != nil && t.source() == 1
-		if !dense || t.W != nil || t.Sum {
+		if !dense || t.W != nil || !t.straight() {
 			return a
 		}
 		cols += t.width()

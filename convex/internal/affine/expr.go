@@ -65,36 +65,9 @@ func (a Expr) Add(b Expr, sign float64) Expr {
 	case b.N == 1:
 		b = b.broadcast(a.N)
 	}
-	out := Expr{N: a.N, Vars: appendScaled(a.Vars, b.Vars, sign), Pars: appendScaled(a.Pars, b.Pars, sign), C: a.C}
-	if b.C != nil {
-		out.C = make([]float64, a.N)
-		copy(out.C, a.C)
-		floats.AddScaled(out.C, sign, b.C)
-	}
-	return out
-}
-
-// appendScaled returns a copy of a with the scaled terms b, merging plain selections of the same entries.
-func appendScaled(a, b []Term, scale float64) []Term {
-	out := make([]Term, len(a), len(a)+len(b))
-	copy(out, a)
-next:
-	for _, t := range b {
-		t.Scale *= scale
-		for k := range out {
-			if o := &out[k]; o.V == t.V && o.P == t.P && o.Off == t.Off && o.Rows == t.Rows && o.Sum == t.Sum &&
-				o.First == t.First && o.Mat == nil && t.Mat == nil && (o.Idx == nil) == (t.Idx == nil) && o.Plain() && t.Plain() &&
-				slices.Equal(o.Idx, t.Idx) {
-				o.Scale += t.Scale
-				if o.Scale == 0 {
-					out = slices.Delete(out, k, k+1)
-				}
-				continue next
-			}
-		}
-		out = append(out, t)
-	}
-	return out
+	t := newTotal(a)
+	t.add(b, sign)
+	return t.expr()
 }
 
 func (a Expr) Neg() Expr { return a.Times(-1) }
@@ -108,7 +81,10 @@ func (a Expr) Times(c float64) Expr {
 	if c == 0 {
 		return out
 	}
-	out.Vars, out.Pars = appendScaled(nil, a.Vars, c), appendScaled(nil, a.Pars, c)
+	t := newTotal(out)
+	t.vars.add(a.Vars, c)
+	t.pars.add(a.Pars, c)
+	out = t.expr()
 	if a.C != nil {
 		out.C = slices.Clone(a.C)
 		floats.Scale(c, out.C)
@@ -148,7 +124,7 @@ func diagonalTimes(d mat.Diagonal, w *Matrix, terms []Term) []Term {
 		}
 		coef := make([]float64, t.Rows)
 		for r := range coef {
-			i := t.Off + r
+			i := t.Row(r)
 			coef[r] = d.At(i, i)
 			if t.Coef != nil {
 				coef[r] *= t.Coef[r]
@@ -156,6 +132,23 @@ func diagonalTimes(d mat.Diagonal, w *Matrix, terms []Term) []Term {
 		}
 		t.Coef = coef
 		out = append(out, t)
+	}
+	return out
+}
+
+// Entries returns each entry by itself.
+func (a Expr) Entries() []Expr {
+	out := make([]Expr, a.N)
+	for i := range out {
+		if out[i].N = 1; a.C != nil {
+			out[i].C = a.C[i : i+1 : i+1]
+		}
+	}
+	for _, t := range a.Vars {
+		t.each(func(i int, t Term) { out[i].Vars = append(out[i].Vars, t) })
+	}
+	for _, t := range a.Pars {
+		t.each(func(i int, t Term) { out[i].Pars = append(out[i].Pars, t) })
 	}
 	return out
 }
@@ -294,11 +287,12 @@ func (a Expr) Selection() bool {
 		if t.Mat != nil || t.W != nil || t.Sum {
 			return false
 		}
-		for r := t.Off; r < t.Off+t.Rows; r++ {
-			if covered[r] {
+		for r := range t.Rows {
+			row := t.Row(r)
+			if covered[row] {
 				return false
 			}
-			covered[r] = true
+			covered[row] = true
 		}
 	}
 	return true

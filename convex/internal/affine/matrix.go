@@ -23,6 +23,9 @@ type Matrix struct {
 
 	once   sync.Once
 	counts []int // nonzeros of each column, see nonzeros
+
+	turn   sync.Once
+	turned *Matrix // see byRows
 }
 
 // wrap makes a matrix of m, sharing the numbers of dense and of sorted sparse column matrices, and copying others.
@@ -272,7 +275,7 @@ func (w *Matrix) pick(rows []int) *Matrix {
 		return v
 	}
 	// By way of compressed rows, in which rows are copied whole.
-	t := w.transpose()
+	t := w.byRows()
 	ptr := make([]int, len(rows)+1)
 	var ind []int
 	var val []float64
@@ -284,15 +287,18 @@ func (w *Matrix) pick(rows []int) *Matrix {
 	return fromCompressed(len(rows), w.Cols, ptr, ind, val)
 }
 
-// transpose returns the transpose of a sparse matrix.
-func (w *Matrix) transpose() *Matrix {
-	first, last := w.Ptr[0], w.Ptr[w.Cols]
-	ptr := make([]int, w.Cols+1)
-	for j := range ptr {
-		ptr[j] = w.Ptr[j] - first
-	}
-	// The compressed columns of M are the compressed rows of M'.
-	return fromCompressed(w.Cols, w.Rows, ptr, w.Ind[first:last], w.Val[first:last])
+// byRows returns the transpose of a sparse matrix, whose columns are the rows. It is computed once.
+func (w *Matrix) byRows() *Matrix {
+	w.turn.Do(func() {
+		first, last := w.Ptr[0], w.Ptr[w.Cols]
+		ptr := make([]int, w.Cols+1)
+		for j := range ptr {
+			ptr[j] = w.Ptr[j] - first
+		}
+		// The compressed columns of M are the compressed rows of M'.
+		w.turned = fromCompressed(w.Cols, w.Rows, ptr, w.Ind[first:last], w.Val[first:last])
+	})
+	return w.turned
 }
 
 // combine returns the row c'M as a dense matrix of one row.

@@ -77,16 +77,22 @@ func Product(p, a Expr) (out Expr, ok bool) {
 		if q.Mat != nil || q.Sum {
 			return out, false
 		}
+		rows := make([]int, q.Rows)
+		for r := range rows {
+			rows[r] = q.Row(r)
+		}
 		part := a
 		if q.Rows < n {
-			part = Stack(Expr{N: q.Off}, a.Slice(q.Off, q.Off+q.Rows), Expr{N: n - q.Off - q.Rows})
+			part = a.Pick(rows)
 		}
 		for _, t := range part.Vars {
-			out.Vars = append(out.Vars, t.weighted(&q))
+			t = t.weighted(&q)
+			t.place(rows)
+			out.Vars = append(out.Vars, t)
 		}
 		if part.C != nil {
 			own := q
-			own.Coef = slices.Clone(part.C[q.Off : q.Off+q.Rows])
+			own.Coef = slices.Clone(part.C)
 			if q.Coef != nil {
 				floats.Mul(own.Coef, q.Coef)
 			}

@@ -13,12 +13,13 @@ import (
 //	f_r * sum_c mat[r, c] source[first+c]       (mat != nil)
 //	f_r = scale * coef[r] * w[windex(r)]        (missing factors are 1)
 //
-// and adds to row off+r of the expression, or to row off when sum is set.
+// and adds to row off+r of the expression, to row off+into[r] where there is such a list, or to row off with sum.
 type Term struct {
 	V *Variable // the source, or
 	P *Parameter
 
 	Off, Rows int
+	Into      []int // increasing; nil: into[r] = r
 	First     int
 	Idx       []int // nil: entry(r) = first+r
 	Coef      []float64
@@ -84,27 +85,56 @@ func (t *Term) Plain() bool { return t.Coef == nil && t.W == nil }
 
 // Identity says that the term is scale times its whole source.
 func (t *Term) Identity() bool {
-	return t.Mat == nil && t.Idx == nil && t.First == 0 && t.Rows == t.source() && t.Plain() && !t.Sum
+	return t.Mat == nil && t.Idx == nil && t.First == 0 && t.Rows == t.source() && t.Plain() && t.straight()
 }
 
 // Row is the row of the expression that row r of the term adds to.
 func (t *Term) Row(r int) int {
-	if t.Sum {
+	switch {
+	case t.Sum:
 		return t.Off
+	case t.Into != nil:
+		return t.Off + t.Into[r]
 	}
 	return t.Off + r
+}
+
+// End is the row after the last one that the term adds to.
+func (t *Term) End() int { return t.Row(t.Rows-1) + 1 }
+
+// at is the row of the term that adds to row i of the expression; the term is no sum.
+func (t *Term) at(i int) (r int, ok bool) {
+	if t.Into != nil {
+		return slices.BinarySearch(t.Into, i-t.Off)
+	}
+	return i - t.Off, i >= t.Off && i < t.Off+t.Rows
+}
+
+// straight says that row r of the term adds to row off+r.
+func (t *Term) straight() bool { return !t.Sum && t.Into == nil }
+
+// gathered are the factors of the term's rows among those of the rows of an expression.
+func (t *Term) gathered(c []float64) []float64 {
+	if t.straight() {
+		return c[t.Off : t.Off+t.Rows]
+	}
+	out := make([]float64, t.Rows)
+	for r := range out {
+		out[r] = c[t.Row(r)]
+	}
+	return out
 }
 
 // forward adds the term's value at the source x to out, the whole expression.
 func (t *Term) forward(out, x []float64, at Values) {
 	switch {
-	case t.Mat == nil && t.Idx == nil && t.Plain() && !t.Sum:
+	case t.Mat == nil && t.Idx == nil && t.Plain() && t.straight():
 		floats.AddScaled(out[t.Off:t.Off+t.Rows], t.Scale, x[t.First:t.First+t.Rows])
 	case t.Mat == nil:
 		for r := range t.Rows {
 			out[t.Row(r)] += t.factor(at, r) * x[t.Entry(r)]
 		}
-	case t.Plain() && !t.Sum:
+	case t.Plain() && t.straight():
 		t.Mat.addMul(out[t.Off:t.Off+t.Rows], t.Scale, x[t.First:t.First+t.Mat.Cols])
 	default:
 		y := t.base(x)
@@ -146,7 +176,7 @@ func (t *Term) base(x []float64) []float64 {
 // Adjoint adds alpha times the transposed term applied to z to g, the gradient of z'(expression) in the source.
 func (t *Term) Adjoint(g []float64, alpha float64, z []float64, at Values) {
 	switch {
-	case t.Mat == nil && t.Idx == nil && t.Plain() && !t.Sum:
+	case t.Mat == nil && t.Idx == nil && t.Plain() && t.straight():
 		floats.AddScaled(g[t.First:t.First+t.Rows], alpha*t.Scale, z[t.Off:t.Off+t.Rows])
 	case t.Mat == nil && t.Sum:
 		v := alpha * z[t.Off]
@@ -158,9 +188,9 @@ func (t *Term) Adjoint(g []float64, alpha float64, z []float64, at Values) {
 		}
 	case t.Mat == nil:
 		for r := range t.Rows {
-			g[t.Entry(r)] += alpha * t.factor(at, r) * z[t.Off+r]
+			g[t.Entry(r)] += alpha * t.factor(at, r) * z[t.Row(r)]
 		}
-	case t.Plain() && !t.Sum:
+	case t.Plain() && t.straight():
 		t.Mat.addMulTrans(g[t.First:t.First+t.Mat.Cols], alpha*t.Scale, z[t.Off:t.Off+t.Rows])
 	default:
 		y := make([]float64, t.Rows)
@@ -178,17 +208,18 @@ func (t *Term) WeightGradient(g []float64, alpha float64, z, x []float64) {
 	}
 }
 
-// weighted returns the term with each row of the expression multiplied by that of a selection of parameters.
+// weighted returns the term with each row of the expression multiplied by that of a selection of parameters, whose row
+// r is that of the expression.
 func (t Term) weighted(q *Term) Term {
 	t.W = q.P
-	if q.Plain() && q.Idx == nil && !t.Sum {
-		t.woff, t.Scale = q.First+t.Off-q.Off, t.Scale*q.Scale
+	if q.Plain() && q.Idx == nil && t.straight() {
+		t.woff, t.Scale = q.First+t.Off, t.Scale*q.Scale
 		return t
 	}
 	t.widx = make([]int, t.Rows)
 	var coef []float64
 	for r := range t.widx {
-		row := t.Row(r) - q.Off
+		row := t.Row(r)
 		if t.widx[r] = q.Entry(row); q.Coef != nil {
 			coef = append(coef, q.Coef[row])
 		}
@@ -208,12 +239,11 @@ func (t Term) dotted(c []float64) Term {
 	case t.Sum:
 		t.Scale *= c[t.Off]
 	case t.Mat != nil && t.Plain():
-		t.Mat = t.Mat.combine(c[t.Off : t.Off+t.Rows])
+		t.Mat = t.Mat.combine(t.gathered(c))
 		t.Rows = 1
 	default:
-		t.Sum = true
-		part := c[t.Off : t.Off+t.Rows]
-		if slices.ContainsFunc(part, func(v float64) bool { return v != 1 }) {
+		part := t.gathered(c)
+		if t.Sum = true; slices.ContainsFunc(part, func(v float64) bool { return v != 1 }) {
 			coef := slices.Clone(part)
 			if t.Coef != nil {
 				floats.Mul(coef, t.Coef)
@@ -221,7 +251,7 @@ func (t Term) dotted(c []float64) Term {
 			t.Coef = coef
 		}
 	}
-	t.Off = 0
+	t.Off, t.Into = 0, nil
 	return t
 }
 
@@ -237,44 +267,65 @@ func (t Term) picked(out []Term, rows []int) []Term {
 		}
 		return out
 	}
-	// Runs of consecutive picks become one term each: for a selection any rows of the term, for a matrix consecutive rows
-	// (a view) or, where that gives many pieces, a copy.
-	for k := 0; k < len(rows); {
-		if rows[k] < t.Off || rows[k] >= t.Off+t.Rows {
-			k++
-			continue
+	var own, into []int // rows of the term, and where they go
+	for k, i := range rows {
+		if r, ok := t.at(i); ok {
+			own, into = append(own, r), append(into, k)
 		}
-		end, steady := k+1, 1
-		for end < len(rows) && rows[end] >= t.Off && rows[end] < t.Off+t.Rows {
-			if rows[end] == rows[end-1]+1 && steady == end-k {
-				steady++
-			}
-			end++
-		}
-		another := slices.ContainsFunc(rows[k:end], func(r int) bool { return r != rows[k] })
-		if t.Mat != nil && steady < end-k && !another {
-			end, steady = k+1, 1 // the same row again and again: one view each
-		}
-		out = append(out, t.slice(rows[k:end], steady == end-k, k))
-		k = end
 	}
-	return out
+	switch {
+	case len(own) == 0:
+		return out
+	case t.Mat != nil && len(own) > 1 && !slices.ContainsFunc(own, func(r int) bool { return r != own[0] }):
+		// The same row again and again: one view each.
+		one := t.slice(own[:1])
+		for _, k := range into {
+			one.Off = k
+			out = append(out, one)
+		}
+		return out
+	}
+	t = t.slice(own)
+	t.place(into)
+	return append(out, t)
 }
 
-// slice returns the term with the given rows of the expression, all within it,
-// starting at row off; steady says that they are consecutive.
-func (t Term) slice(rows []int, steady bool, off int) Term {
-	own := make([]int, len(rows)) // of the term
-	for k, i := range rows {
-		own[k] = i - t.Off
+// each calls f for the rows of the expression that the term adds to, with what it adds.
+func (t Term) each(f func(i int, one Term)) {
+	if t.Sum {
+		i := t.Off
+		t.Off = 0
+		f(i, t)
+		return
 	}
-	if t.Mat == nil {
-		t.First, t.Idx = chosen(t.First, t.Idx, own, steady)
-	} else if steady {
-		t.Mat = t.Mat.rowRange(own[0], own[0]+len(own))
-	} else {
-		t.Mat = t.Mat.pick(own)
+	for r := range t.Rows {
+		f(t.Row(r), t.slice([]int{r}))
 	}
+}
+
+// place puts the rows of a term, or its single row, into those of another expression, which increase.
+func (t *Term) place(rows []int) {
+	switch {
+	case !t.Sum && t.Rows == 0:
+		return
+	case t.Sum || t.Into == nil && consecutive(rows[t.Off:t.Off+t.Rows]):
+		t.Off = rows[t.Off]
+		return
+	}
+	into := make([]int, t.Rows)
+	for r := range into {
+		into[r] = rows[t.Row(r)]
+	}
+	t.Off, t.Into = into[0], into
+	for r := range into {
+		into[r] -= t.Off
+	}
+}
+
+// slice returns the term with the given ones of its rows, from row 0 of the expression on. A row of a sparse matrix is
+// the sum of its entries. The term is no sum.
+func (t Term) slice(own []int) Term {
+	steady := consecutive(own)
 	if t.Coef != nil {
 		coef := make([]float64, len(own))
 		for k, r := range own {
@@ -285,8 +336,49 @@ func (t Term) slice(rows []int, steady bool, off int) Term {
 	if t.W != nil {
 		t.woff, t.widx = chosen(t.woff, t.widx, own, steady)
 	}
-	t.Off, t.Rows = off, len(own)
+	t.Off, t.Rows, t.Into = 0, len(own), nil
+	switch {
+	case t.Mat == nil:
+		t.First, t.Idx = chosen(t.First, t.Idx, own, steady)
+	case t.Mat.Dense == nil && len(own) == 1 && t.Mat.Rows > 1:
+		t.sumRow(own[0])
+	case steady:
+		t.Mat = t.Mat.rowRange(own[0], own[0]+len(own))
+	default:
+		t.Mat = t.Mat.pick(own)
+	}
 	return t
+}
+
+// sumRow makes a term of a single row the sum of the entries in a row of its sparse matrix.
+func (t *Term) sumRow(row int) {
+	rows := t.Mat.byRows()
+	from, to := rows.Ptr[row], rows.Ptr[row+1]
+	ind, coef := rows.Ind[from:to], rows.Val[from:to]
+	if t.First != 0 {
+		ind = slices.Clone(ind)
+		for k := range ind {
+			ind[k] += t.First
+		}
+	}
+	if t.Coef != nil {
+		coef = slices.Clone(coef)
+		floats.Scale(t.Coef[0], coef)
+	}
+	if t.W != nil {
+		t.widx = slices.Repeat([]int{t.Windex(0)}, len(ind))
+	}
+	t.Rows, t.First, t.Idx, t.Coef, t.Mat, t.Sum = len(ind), 0, ind, coef, nil, true
+}
+
+// consecutive says that each of the numbers is one more than the one before.
+func consecutive(list []int) bool {
+	for k := 1; k < len(list); k++ {
+		if list[k] != list[k-1]+1 {
+			return false
+		}
+	}
+	return true
 }
 
 // chosen are some of the places list[r], or first+r without a list, in the same form; steady says that the rows are
@@ -327,8 +419,15 @@ func (t Term) mapped(out []Term, n *Matrix) []Term {
 		}
 		return out
 	}
-	part := n.colRange(t.Off, t.Off+t.Height())
+	part := n.colRange(t.Off, t.End())
+	if t.Into != nil { // the columns of these rows
+		part = part.times(&Matrix{Rows: part.Cols, Cols: t.Rows, Ptr: Consecutive(0, t.Rows+1), Ind: t.Into,
+			Val: slices.Repeat([]float64{1}, t.Rows)})
+	}
 	switch {
+	case t.Sum && t.Mat == nil && t.Idx != nil && 4*t.Rows < t.source(): // see wrap
+		t.Mat = part.times(fromCompressed(1, t.source(), []int{0, t.Rows}, t.Idx, t.coefs()))
+		t.First, t.Sum = 0, false
 	case t.Sum:
 		// The single row of a sum is dense in the source: make it a matrix.
 		row := make([]float64, t.source())
@@ -341,18 +440,25 @@ func (t Term) mapped(out []Term, n *Matrix) []Term {
 	case t.Mat != nil:
 		t.Mat = part.times(t.Mat)
 	case t.Idx != nil || t.Coef != nil:
-		entries, coef := make([]int, t.Rows), slices.Repeat([]float64{1}, t.Rows)
+		entries := make([]int, t.Rows)
 		for r := range entries {
 			entries[r] = t.Entry(r)
 		}
-		copy(coef, t.Coef)
-		t.Mat, t.First = part.times(fromCompressed(t.Rows, t.source(), Consecutive(0, t.Rows+1), entries, coef)), 0
+		t.Mat, t.First = part.times(fromCompressed(t.Rows, t.source(), Consecutive(0, t.Rows+1), entries, t.coefs())), 0
 	default:
 		t.Mat = part
 	}
-	t.Idx, t.Coef = nil, nil
+	t.Idx, t.Coef, t.Into = nil, nil, nil
 	t.Off, t.Rows = 0, n.Rows
 	return append(out, t)
+}
+
+// coefs are the factors of the rows without the scale.
+func (t *Term) coefs() []float64 {
+	if t.Coef != nil {
+		return t.Coef
+	}
+	return slices.Repeat([]float64{1}, t.Rows)
 }
 
 // EachEntry calls f for the entries of the unweighted map: row r of the term, which adds to Row(r) of the expression,

@@ -144,7 +144,7 @@ func (f *filler) fillMatrix(t *affine.Term, i int) {
 	if t.Plain() && !t.Sum && m.Dense != nil {
 		next, ind, val, full, scale := f.next[start:], f.Ind, f.a.base, m.Full, -t.Scale
 		for r := range m.Rows {
-			values, row := m.Row(r), f.Row(i, t.Off+r)
+			values, row := m.Row(r), f.Row(i, t.Row(r))
 			for k, c := range there {
 				if v := values[c]; v != 0 || full {
 					p := next[k]

@@ -129,18 +129,18 @@ func (c *compiler) lessEqual(f Function, to sink) {
 			return
 		}
 	}
-	sum := f.Aff
+	sum := []affine.Expr{f.Aff}
 	for _, t := range f.Atoms { // several become linear by epigraphs
 		e := c.epigraph(t)
-		sum = sum.Plus(affine.Stack(affine.Expr{N: t.Off}, e, affine.Expr{N: f.N - t.Off - e.N}))
+		sum = append(sum, affine.Stack(affine.Expr{N: t.Off}, e, affine.Expr{N: f.N - t.Off - e.N}))
 	}
-	c.nonnegative(sum.Neg(), to)
+	c.nonnegative(affine.Total(sum...).Neg(), to)
 }
 
 // scalar adds f <= 0 for f of length 1 with atoms. A single atom, or all sums of squares together, is expanded in
 // place; the others get epigraphs.
 func (c *compiler) scalar(f Function, to sink) {
-	aff := f.Aff
+	sum := []affine.Expr{f.Aff}
 	var squares []AtomTerm
 	for _, t := range f.Atoms {
 		switch {
@@ -148,15 +148,16 @@ func (c *compiler) scalar(f Function, to sink) {
 			squares = append(squares, t)
 		case t.Atom.Kind == HuberAtom:
 			square, rest := c.splitHuber(t)
-			squares, aff = append(squares, square), aff.Plus(rest)
+			squares, sum = append(squares, square), append(sum, rest)
 		case len(f.Atoms) == 1 && t.count() == 1:
 			t.Off, t.Sum = 0, false
-			c.expand(t, aff, to)
+			c.expand(t, f.Aff, to)
 			return
 		default:
-			aff = aff.Plus(c.epigraph(t))
+			sum = append(sum, c.epigraph(t))
 		}
 	}
+	aff := affine.Total(sum...)
 	if len(squares) > 0 {
 		c.squaresBelow(squares, aff.Neg(), to)
 		return
@@ -169,15 +170,16 @@ func (c *compiler) unweighted(f Function) Function {
 	if f.Weighted() == nil {
 		return f
 	}
-	out := Function{N: f.N, Aff: f.Aff}
+	out, sum := Function{N: f.N}, []affine.Expr{f.Aff}
 	for _, t := range f.Atoms {
 		if t.W == nil {
 			out.Atoms = append(out.Atoms, t)
 			continue
 		}
 		e := c.weighted(t)
-		out.Aff = out.Aff.Plus(affine.Stack(affine.Expr{N: t.Off}, e, affine.Expr{N: f.N - t.Off - e.N}))
+		sum = append(sum, affine.Stack(affine.Expr{N: t.Off}, e, affine.Expr{N: f.N - t.Off - e.N}))
 	}
+	out.Aff = affine.Total(sum...)
 	return out
 }
 
@@ -203,12 +205,20 @@ func (c *compiler) expand(t AtomTerm, g affine.Expr, to sink) {
 		c.nonnegative(h, to)
 		c.nonnegative(h.Minus(t.argument().Times(t.Scale)), to)
 	case NormsAtom: // |scale*a_group| <= h
-		for k := range t.count() {
-			a := t.Atom.Arg
-			if t.Atom.Groups != nil {
-				a = a.Pick(t.Atom.Groups[t.entry(k)])
+		var as []affine.Expr
+		if t.Atom.Groups != nil {
+			as = t.Atom.Arg.Times(t.Scale).Entries()
+		}
+		for k, h := range h.Entries() {
+			rows := []affine.Expr{h}
+			if as == nil {
+				rows = append(rows, t.Atom.Arg.Times(t.Scale))
+			} else {
+				for _, i := range t.Atom.Groups[t.entry(k)] {
+					rows = append(rows, as[i])
+				}
 			}
-			cone := c.emit(backends.SecondOrderCone, affine.Stack(h.At(k), a.Times(t.Scale)))
+			cone := c.emit(backends.SecondOrderCone, affine.Stack(rows...))
 			c.refer(to.row(k), cone, 0, 1, 1)
 		}
 	case NuclearAtom: // |scale*a|_* <= h
@@ -229,17 +239,17 @@ func (c *compiler) expand(t AtomTerm, g affine.Expr, to sink) {
 	case GraphAtom:
 		c.nonnegative(h.Minus(c.graph(t).Times(t.Scale)), to)
 	case ExpAtom: // exp(a) <= h/scale
-		a := t.argument()
-		for k := range t.count() {
-			cone := c.emit(backends.ExponentialCone, affine.Stack(a.At(k), affine.Constant(1), h.At(k).Times(1/t.Scale)))
+		hs := h.Times(1 / t.Scale).Entries()
+		for k, a := range t.argument().Entries() {
+			cone := c.emit(backends.ExponentialCone, affine.Stack(a, affine.Constant(1), hs[k]))
 			c.refer(to.row(k), cone, 2, 1, 1/t.Scale)
 		}
 	case HuberAtom:
-		for k := range t.count() {
+		for k, h := range h.Entries() {
 			entry := t
 			entry.sel = []int{t.entry(k)}
 			square, rest := c.splitHuber(entry)
-			c.squaresBelow([]AtomTerm{square}, h.At(k).Minus(rest), to.row(k))
+			c.squaresBelow([]AtomTerm{square}, h.Minus(rest), to.row(k))
 		}
 	}
 }
@@ -337,7 +347,7 @@ func (c *compiler) noteSparse(a *Atom, u *affine.Variable, first int) {
 
 // minimize adds the objective.
 func (c *compiler) minimize(f Function) {
-	c.Objective = f.Aff
+	sum := []affine.Expr{f.Aff}
 	for _, t := range f.Atoms {
 		switch square := t.Atom.Kind == SquaresAtom; {
 		case square || t.Atom.Kind == HuberAtom && !t.Each:
@@ -353,15 +363,16 @@ func (c *compiler) minimize(f Function) {
 			if t.W != nil {
 				rest = t.W.Times(rest)
 			}
-			c.Objective = c.Objective.Plus(rest)
+			sum = append(sum, rest)
 		case t.W != nil:
 			t.Sum = t.Sum || t.count() != 1
-			c.Objective = c.Objective.Plus(c.weighted(t))
+			sum = append(sum, c.weighted(t))
 		default:
 			t.Off, t.Sum = 0, t.Sum || t.count() != 1
-			c.Objective = c.Objective.Plus(c.epigraph(t))
+			sum = append(sum, c.epigraph(t))
 		}
 	}
+	c.Objective = affine.Total(sum...)
 }
 
 // minimizeSquares adds scale*|a|^2 to the objective: directly where each entry

@@ -145,12 +145,21 @@ func (t *AtomTerm) weight(at affine.Values, k int) float64 {
 
 // Plus returns f + g, an operand of length 1 being broadcast.
 func (f Function) Plus(g Function) Function {
-	n := f.N
-	if n == 1 {
-		n = g.N
+	return Total(f, g)
+}
+
+// Total returns the sum of functions, from the first one on, operands of length 1 being broadcast.
+func Total(fs ...Function) Function {
+	out, parts := Function{N: fs[0].N}, make([]affine.Expr, len(fs))
+	for i, f := range fs {
+		if out.N == 1 && f.N != 1 {
+			out = Function{N: 1, Aff: affine.Expr{N: 1}, Atoms: out.Atoms}.broadcast(f.N)
+		}
+		parts[i] = f.Aff
+		out.Atoms = append(out.Atoms, Function{N: f.N, Aff: affine.Expr{N: f.N}, Atoms: f.Atoms}.broadcast(out.N).Atoms...)
 	}
-	f, g = f.broadcast(n), g.broadcast(n)
-	return Function{N: n, Aff: f.Aff.Plus(g.Aff), Atoms: slices.Concat(f.Atoms, g.Atoms)}
+	out.Aff = affine.Total(parts...)
+	return out
 }
 
 // Stack returns the entries of all functions, one after the other.

@@ -1,6 +1,8 @@
 package compile
 
 import (
+	"hash/maphash"
+	"math"
 	"slices"
 
 	"github.com/conetune/conetune/backends"
@@ -19,32 +21,48 @@ import (
 
 // opposite finds the pairs of groups that are the two sides of a box.
 func (p *Program) opposite() {
-	type place struct { // of the first term, which opposed expressions share
-		v                   *affine.Variable
-		height, first, rows int
-	}
-	known := map[place][]*Group{}
+	seed := maphash.MakeSeed()
+	known := map[uint64][]*Group{} // by what opposed expressions share, the first of those that are the same
 	for _, g := range p.Groups {
-		if g.Kind != backends.NonnegativeCone || len(g.Expr.Vars) == 0 {
+		if g.Kind != backends.NonnegativeCone || len(g.Expr.Vars) == 0 || g.Expr.Weighted() {
 			continue
 		}
-		t := &g.Expr.Vars[0]
-		at := place{t.V, g.Expr.N, t.First, t.Rows}
+		at, again := fingerprint(seed, g.Expr), false
 		for _, other := range known[at] {
-			if opposed(g.Expr, other.Expr) {
+			if multiple(g.Expr, other.Expr, -1) {
 				p.Boxes = append(p.Boxes, [2]*Group{other, g})
-				break
 			}
+			again = again || multiple(g.Expr, other.Expr, 1)
 		}
-		known[at] = append(known[at], g)
+		if !again {
+			known[at] = append(known[at], g)
+		}
 	}
 }
 
-// opposed says that the variables' parts of two expressions are the negatives of each other.
-func opposed(a, b affine.Expr) bool {
+// multiple says that the variables' part of an expression is that of another, both without weights, times a number.
+func multiple(a, b affine.Expr, by float64) bool {
 	return a.N == b.N && slices.EqualFunc(a.Vars, b.Vars, func(s, t affine.Term) bool {
-		return s.V == t.V && s.Scale == -t.Scale && s.Off == t.Off && s.Rows == t.Rows && s.First == t.First &&
+		return s.V == t.V && s.Scale == by*t.Scale && s.Off == t.Off && s.Rows == t.Rows && s.First == t.First &&
 			s.Mat == t.Mat &&
-			s.Sum == t.Sum && s.W == nil && t.W == nil && slices.Equal(s.Idx, t.Idx) && slices.Equal(s.Coef, t.Coef)
+			s.Sum == t.Sum && slices.Equal(s.Idx, t.Idx) && slices.Equal(s.Into, t.Into) && slices.Equal(s.Coef, t.Coef)
 	})
+}
+
+// fingerprint is the same for the multiples of an expression by 1 and -1, and hardly ever for others.
+func fingerprint(seed maphash.Seed, a affine.Expr) uint64 {
+	var h maphash.Hash
+	h.SetSeed(seed)
+	for _, t := range a.Vars {
+		maphash.WriteComparable(&h, [2]any{t.V, t.Mat})
+		maphash.WriteComparable(&h, [3]int{t.Off, t.Rows, t.First})
+		maphash.WriteComparable(&h, math.Abs(t.Scale))
+		for _, i := range t.Idx {
+			maphash.WriteComparable(&h, i)
+		}
+		for _, c := range t.Coef {
+			maphash.WriteComparable(&h, c)
+		}
+	}
+	return h.Sum64()
 }

@@ -139,14 +139,10 @@ func Overlapping(terms []affine.Term) bool {
 		if t.Off < end[t.V] {
 			return true
 		}
-		end[t.V] = t.Off + t.Height()
+		end[t.V] = t.End()
 		if t.Sum && t.Mat == nil && t.Idx != nil {
-			seen := make(map[int]bool, len(t.Idx))
-			for _, j := range t.Idx {
-				if seen[j] {
-					return true
-				}
-				seen[j] = true
+			if distinct := slices.Compact(slices.Sorted(slices.Values(t.Idx))); len(distinct) < len(t.Idx) {
+				return true
 			}
 		}
 	}
@@ -177,14 +173,14 @@ func (p *Program) sparsity() {
 			}
 		}
 		for _, t := range g.Expr.Pars {
-			for r := range t.Height() {
-				of[t.Off+r] = stays
+			for r := range t.Rows {
+				of[t.Row(r)] = stays
 			}
 		}
 		for _, t := range g.Expr.Vars {
 			k := p.SparseOf[t.V.ID]
-			for r := range t.Height() {
-				row := t.Off + r
+			for r := range t.Rows {
+				row := t.Row(r)
 				switch {
 				case of[row] == stays:
 				case k < 0 || t.Mat != nil || t.Sum:
@@ -215,6 +211,11 @@ func (p *Program) finite() error {
 	check := func(a affine.Expr) error {
 		for _, terms := range [][]affine.Term{a.Vars, a.Pars} {
 			for _, t := range terms {
+				for r, v := range t.Coef {
+					if affine.NotFinite(v) {
+						return fmt.Errorf("convex: the matrix in %v has an entry at (%d, %d) that is not finite", a, t.Row(r), t.Entry(r))
+					}
+				}
 				if t.Mat == nil || seen[t.Mat] {
 					continue
 				}

@@ -42,7 +42,7 @@ func (as *Assembled) EachSquare(i int, f func(r, col int, factor float64)) {
 	for _, t := range arg.Vars {
 		at := as.columns(t.V)
 		for r := range t.Rows {
-			f(t.Off+r, at.column(t.Entry(r)), t.Fixed(r))
+			f(t.Row(r), at.column(t.Entry(r)), t.Fixed(r))
 		}
 	}
 }

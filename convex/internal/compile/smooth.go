@@ -32,14 +32,13 @@ func (c *compiler) splitHuber(t AtomTerm) (squares AtomTerm, rest affine.Expr) {
 // in two exponential cones. The multiplier of the inequality is the derivative of -b'z in h: h has the
 // coefficient -1/scale in the first row of both.
 func (c *compiler) expandLogistic(t AtomTerm, h affine.Expr, to sink) {
-	a := t.argument()
-	u := h.Times(1 / t.Scale)
-	y, z := c.auxiliary("a share", a.N).Expr(), c.auxiliary("a share", a.N).Expr()
+	a, us := t.argument().Entries(), h.Times(1/t.Scale).Entries()
+	y, z := c.auxiliary("a share", len(a)).Expr(), c.auxiliary("a share", len(a)).Expr()
 	c.nonnegative(affine.Constant(1).Minus(y.Plus(z)), sink{})
-	one := affine.Constant(1)
-	for k := range a.N {
-		for _, row := range [][2]affine.Expr{{a.At(k).Minus(u.At(k)), y}, {u.At(k).Neg(), z}} {
-			g := c.emit(backends.ExponentialCone, affine.Stack(row[0], one, row[1].At(k)))
+	one, ys, zs := affine.Constant(1), y.Entries(), z.Entries()
+	for k, u := range us {
+		for _, row := range [][2]affine.Expr{{a[k].Minus(u), ys[k]}, {u.Neg(), zs[k]}} {
+			g := c.emit(backends.ExponentialCone, affine.Stack(row[0], one, row[1]))
 			c.refer(to.row(k), g, 0, 1, -1/t.Scale)
 		}
 	}
@@ -50,12 +49,12 @@ func (c *compiler) expandLogistic(t AtomTerm, h affine.Expr, to sink) {
 //	exp(a_i - h/scale) <= y_i,  sum_i y_i <= 1
 //
 // in an exponential cone for each i, with the multipliers of [compiler.expandLogistic].
-func (c *compiler) expandLogSumExp(a, h affine.Expr, scale float64, to sink) {
+func (c *compiler) expandLogSumExp(a []affine.Expr, h affine.Expr, scale float64, to sink) {
 	u, one := h.Times(1/scale), affine.Constant(1)
-	y := c.auxiliary("a share", a.N).Expr()
+	y := c.auxiliary("a share", len(a)).Expr()
 	c.nonnegative(one.Minus(y.Sum()), sink{})
-	for i := range a.N {
-		g := c.emit(backends.ExponentialCone, affine.Stack(a.At(i).Minus(u), one, y.At(i)))
+	for i, y := range y.Entries() {
+		g := c.emit(backends.ExponentialCone, affine.Stack(a[i].Minus(u), one, y))
 		c.refer(to, g, 0, 1, -1/scale)
 	}
 }
@@ -79,20 +78,23 @@ func (c *compiler) expandLogSumExps(t AtomTerm, h affine.Expr, to sink) {
 		}
 		open = append(open, k)
 	}
-	bounds := make([]affine.Expr, t.count())
+	bounds, entries, hs := make([]affine.Expr, t.count()), t.Atom.Arg.Entries(), h.Entries()
 	for k, before := range starts {
 		g := t.Atom.Groups[t.entry(k)]
-		a := t.Atom.Arg.Pick(g)
+		var a []affine.Expr
 		if before >= 0 {
-			a = affine.Stack(bounds[before], t.Atom.Arg.Pick(g[len(t.Atom.Groups[t.entry(before)]):]))
+			a, g = append(a, bounds[before]), g[len(t.Atom.Groups[t.entry(before)]):]
+		}
+		for _, i := range g {
+			a = append(a, entries[i])
 		}
 		if !long[k] {
-			c.expandLogSumExp(a, h.At(k), t.Scale, to.row(k))
+			c.expandLogSumExp(a, hs[k], t.Scale, to.row(k))
 			continue
 		}
 		bounds[k] = c.auxiliary("a bound on the LogSumExp of some entries", 1).Expr()
 		c.expandLogSumExp(a, bounds[k], 1, sink{})
-		c.nonnegative(h.At(k).Minus(bounds[k].Times(t.Scale)), to.row(k))
+		c.nonnegative(hs[k].Minus(bounds[k].Times(t.Scale)), to.row(k))
 	}
 }
 

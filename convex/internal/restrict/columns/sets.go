@@ -237,7 +237,7 @@ func (w *Sets) guess() {
 		}
 		for _, g := range w.p.Groups { // half the squared distance of the expression from zero
 			for i := range g.Expr.Vars {
-				if t := &g.Expr.Vars[i]; !g.Own && t.V == sv.V && t.Mat != nil {
+				if t := &g.Expr.Vars[i]; !g.Own && t.V == sv.V && (t.Mat != nil || t.Sum) {
 					rows += t.Height()
 					add(t, g.Expr.Constant(at))
 				}

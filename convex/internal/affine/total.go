@@ -1,0 +1,119 @@
+package affine
+
+import (
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+)
+
+// total is a sum in the making.
+type total struct {
+	n          int
+	vars, pars merged
+	c          []float64
+	own        bool // c is nobody else's
+}
+
+func newTotal(a Expr) *total {
+	return &total{n: a.N, vars: merged{terms: slices.Clone(a.Vars)}, pars: merged{terms: slices.Clone(a.Pars)}, c: a.C}
+}
+
+// add adds an expression of the same length.
+func (t *total) add(b Expr, scale float64) {
+	t.vars.add(b.Vars, scale)
+	t.pars.add(b.Pars, scale)
+	if b.C != nil {
+		if !t.own {
+			c := make([]float64, t.n)
+			copy(c, t.c)
+			t.c, t.own = c, true
+		}
+		floats.AddScaled(t.c, scale, b.C)
+	}
+}
+
+func (t *total) expr() Expr { return Expr{N: t.n, Vars: t.vars.list(), Pars: t.pars.list(), C: t.c} }
+
+// Total returns the sum of expressions, from the first one on, operands of length 1 being broadcast.
+func Total(as ...Expr) Expr {
+	t := newTotal(as[0])
+	for _, b := range as[1:] {
+		if t.n == 1 && b.N != 1 {
+			t = newTotal(t.expr().broadcast(b.N))
+		}
+		t.add(b.broadcast(t.n), 1)
+	}
+	return t.expr()
+}
+
+// merged are terms, of which plain selections of the same entries become one.
+type merged struct {
+	terms []Term
+	at    map[place][]int // of those that may be merged
+	known int             // the number of terms in it
+	gone  bool            // there are terms of factor zero, without a source
+}
+
+// place is what two selections share that can be merged, with little of their lists.
+type place struct {
+	v                       *Variable
+	p                       *Parameter
+	off, rows, first        int
+	sum                     bool
+	picks, entry, last, own int
+}
+
+// mergeable says that a term is a plain selection, and where.
+func (t *Term) mergeable() (at place, ok bool) {
+	if t.Mat != nil || !t.Plain() {
+		return place{}, false
+	}
+	at = place{v: t.V, p: t.P, off: t.Off, rows: t.Rows, first: t.First, sum: t.Sum, picks: len(t.Idx), own: len(t.Into)}
+	if t.Rows > 0 {
+		at.entry, at.last = t.Entry(0), t.Entry(t.Rows-1)
+	}
+	return at, true
+}
+
+// add appends the scaled terms b. Those that cancel go.
+func (m *merged) add(b []Term, scale float64) {
+next:
+	for _, t := range b {
+		t.Scale *= scale
+		if at, ok := t.mergeable(); ok && len(m.terms) > 0 {
+			m.index()
+			for i, k := range m.at[at] {
+				o := &m.terms[k]
+				if !slices.Equal(o.Idx, t.Idx) || !slices.Equal(o.Into, t.Into) {
+					continue
+				}
+				if o.Scale += t.Scale; o.Scale == 0 {
+					m.at[at] = slices.Delete(m.at[at], i, i+1)
+					o.V, o.P, m.gone = nil, nil, true
+				}
+				continue next
+			}
+		}
+		m.terms = append(m.terms, t)
+	}
+}
+
+// index brings the index up to date.
+func (m *merged) index() {
+	if m.at == nil {
+		m.at = make(map[place][]int, len(m.terms))
+	}
+	for ; m.known < len(m.terms); m.known++ {
+		if at, ok := m.terms[m.known].mergeable(); ok {
+			m.at[at] = append(m.at[at], m.known)
+		}
+	}
+}
+
+// list are the terms left.
+func (m *merged) list() []Term {
+	if m.gone {
+		return slices.DeleteFunc(m.terms, func(t Term) bool { return t.V == nil && t.P == nil })
+	}
+	return m.terms
+}

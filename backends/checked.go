@@ -424,7 +424,7 @@ func (s *checkedSolver) SolveInto(ctx context.Context, out *Solution) error {
 func (s *checkedSolver) solve(ctx context.Context, room *Solution) (*Solution, error) {
 	if ctx.Err() != nil {
 		status := EndedBy(ctx)
-		out := &Solution{Status: status, Stopped: status.Stopped(), Message: "the context ended before the start",
+		out := &Solution{Status: status, Message: "the context ended before the start",
 			SetupTime: s.setupTime}
 		withoutPoint(out)
 		return out, nil

@@ -13,7 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/conetune/conetune/internal/must"
-	"github.com/conetune/conetune/outcome"
 )
 
 // scripted is a backend whose answers the test writes, and which records what
@@ -143,56 +142,36 @@ func TestCheckedStatus(t *testing.T) {
 		said Solution
 		want Status
 		word string // in the message
-		why  outcome.Stop
-		what outcome.Found
 	}{
-		{"optimal that is not", Solution{Status: Optimal, X: []float64{-1.9}, Z: []float64{1, 0}}, Inaccurate, "miss",
-			outcome.Converged, outcome.Undecided},
-		{"dual that is not", Solution{Status: Optimal, X: []float64{-2}, Z: []float64{1.5, 0.5}}, Inaccurate, "miss",
-			outcome.Converged, outcome.Undecided},
-		{"negative multiplier", Solution{Status: Optimal, X: []float64{-2}, Z: []float64{0, -1}}, Inaccurate, "miss",
-			outcome.Converged, outcome.Undecided},
+		{"optimal that is not", Solution{Status: Optimal, X: []float64{-1.9}, Z: []float64{1, 0}}, Inaccurate, "miss"},
+		{"dual that is not", Solution{Status: Optimal, X: []float64{-2}, Z: []float64{1.5, 0.5}}, Inaccurate, "miss"},
+		{"negative multiplier", Solution{Status: Optimal, X: []float64{-2}, Z: []float64{0, -1}}, Inaccurate, "miss"},
 		{"infeasible slack", Solution{Status: Optimal, X: []float64{-2}, S: []float64{1, 7}, Z: []float64{1, 0}}, Inaccurate,
-			"miss", outcome.Converged, outcome.Undecided},
-		{"inaccurate that is not", Solution{Status: Inaccurate, X: []float64{-2}, Z: []float64{1, 0}}, Optimal, "",
-			outcome.Stalled, outcome.Optimal},
-		{"unsolved with a good point", Solution{X: []float64{-2}, Z: []float64{1, 0}}, Optimal, "", outcome.Stalled,
-			outcome.Optimal},
-		{"unsolved with a bad point", Solution{X: []float64{3}, Z: []float64{1, 0}}, Inaccurate, "unsolved", outcome.Stalled,
-			outcome.Undecided},
-		{"limit stays a limit", Solution{Status: IterationLimit, X: []float64{-1.9}, Z: []float64{1, 0}}, IterationLimit, "",
-			outcome.IterationLimit, outcome.Undecided},
-		{"limit with an optimal point", Solution{Status: TimeLimit, X: []float64{-2}, Z: []float64{1, 0}}, Optimal, "",
-			outcome.TimeLimit, outcome.Optimal},
-		{"cancelled stays cancelled", Solution{Status: Cancelled, X: []float64{-2}, Z: []float64{1, 0}}, Cancelled, "",
-			outcome.Cancelled, outcome.NearOptimal},
-		{"limit without a point", Solution{Status: TimeLimit}, TimeLimit, "", outcome.TimeLimit, outcome.None},
+			"miss"},
+		{"inaccurate that is not", Solution{Status: Inaccurate, X: []float64{-2}, Z: []float64{1, 0}}, Optimal, ""},
+		{"unsolved with a good point", Solution{X: []float64{-2}, Z: []float64{1, 0}}, Optimal, ""},
+		{"unsolved with a bad point", Solution{X: []float64{3}, Z: []float64{1, 0}}, Inaccurate, "unsolved"},
+		{"limit stays a limit", Solution{Status: IterationLimit, X: []float64{-1.9}, Z: []float64{1, 0}}, IterationLimit, ""},
+		{"limit with an optimal point", Solution{Status: TimeLimit, X: []float64{-2}, Z: []float64{1, 0}}, Optimal, ""},
+		{"cancelled stays cancelled", Solution{Status: Cancelled, X: []float64{-2}, Z: []float64{1, 0}}, Cancelled, ""},
+		{"limit without a point", Solution{Status: TimeLimit}, TimeLimit, ""},
 		{"NaN point", Solution{Status: Optimal, X: []float64{nan}, Z: []float64{1, 0}}, NumericalError,
-			"without a finite point", outcome.NumericalError, outcome.None},
+			"without a finite point"},
 		{"a limit near the solution", Solution{Status: IterationLimit, X: []float64{-2 + 1e-6}, Z: []float64{1, 0}},
-			IterationLimit, "", outcome.IterationLimit, outcome.NearOptimal},
-		{"no z", Solution{Status: Optimal, X: []float64{-2}}, NumericalError, "without a finite point",
-			outcome.NumericalError, outcome.None},
-		{"cancelled with NaN", Solution{Status: Cancelled, X: []float64{nan}, Z: []float64{1, 0}}, Cancelled, "",
-			outcome.Cancelled, outcome.None},
-		{"no certificate", Solution{Status: PrimalInfeasible}, NumericalError, "without a finite certificate",
-			outcome.NumericalError, outcome.None},
-		{"bad certificate", Solution{Status: PrimalInfeasible, Z: []float64{1, 1}}, NumericalError, "not negative",
-			outcome.NumericalError, outcome.None},
-		{"no direction", Solution{Status: DualInfeasible}, NumericalError, "without a finite certificate",
-			outcome.NumericalError, outcome.None},
-		{"blocked direction", Solution{Status: DualInfeasible, X: []float64{-1}}, NumericalError, "misses",
-			outcome.NumericalError, outcome.None},
-		{"rising direction", Solution{Status: DualInfeasible, X: []float64{1}}, NumericalError, "not negative",
-			outcome.NumericalError, outcome.None},
+			IterationLimit, ""},
+		{"no z", Solution{Status: Optimal, X: []float64{-2}}, NumericalError, "without a finite point"},
+		{"cancelled with NaN", Solution{Status: Cancelled, X: []float64{nan}, Z: []float64{1, 0}}, Cancelled, ""},
+		{"no certificate", Solution{Status: PrimalInfeasible}, NumericalError, "without a finite certificate"},
+		{"bad certificate", Solution{Status: PrimalInfeasible, Z: []float64{1, 1}}, NumericalError, "not negative"},
+		{"no direction", Solution{Status: DualInfeasible}, NumericalError, "without a finite certificate"},
+		{"blocked direction", Solution{Status: DualInfeasible, X: []float64{-1}}, NumericalError, "misses"},
+		{"rising direction", Solution{Status: DualInfeasible, X: []float64{1}}, NumericalError, "not negative"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := &scripted{capabilities: able(), answer: func(*Problem) *Solution { s := c.said; return &s }}
 			sol := mustSolve(t, setup(t, b, bounded(), Options{}))
 			assert.Equal(t, c.want, sol.Status)
 			assert.Contains(t, sol.Message, c.word)
-			assert.Equal(t, c.why, sol.Stopped)
-			assert.Equal(t, c.what, sol.Found)
 			if sol.X == nil {
 				assert.Nil(t, sol.Z)
 				assert.True(t, math.IsNaN(sol.Objective))

@@ -3,18 +3,12 @@ package backends
 import (
 	"fmt"
 	"math"
-
-	"github.com/conetune/conetune/outcome"
 )
 
 // judge recomputes everything that a solution claims and sets its status to what holds.
 func (s *checkedSolver) judge(out *Solution) {
-	if out.Stopped == "" {
-		out.Stopped = out.Status.Stopped()
-	}
 	s.judgeClaim(out)
 	s.tellUnheard(out)
-	out.Found = out.Status.Found(out.Residuals, s.options.Eps)
 }
 
 func (s *checkedSolver) judgeClaim(out *Solution) {
@@ -139,7 +133,7 @@ func addMessage(out *Solution, text string) {
 
 // tooNear says what a certificate that misses the tolerance shows all the same.
 func (s *checkedSolver) tooNear(out *Solution, what string, found proof) {
-	out.Status, out.Stopped = Inaccurate, outcome.Stalled
+	out.Status = Inaccurate
 	addMessage(out, fmt.Sprintf(
 		"there is no %s within %.1e, but a certificate is asked to reach %.1e times as far: there may be one farther out",
 		what, found.radius, found.residual/s.options.EpsInfeasible))
@@ -148,7 +142,7 @@ func (s *checkedSolver) tooNear(out *Solution, what string, found proof) {
 
 // reject turns a claim that does not hold into NumericalError.
 func reject(out *Solution, why string) {
-	out.Status, out.Stopped = NumericalError, outcome.NumericalError
+	out.Status = NumericalError
 	addMessage(out, why)
 	withoutPoint(out)
 }
@@ -156,7 +150,7 @@ func reject(out *Solution, why string) {
 // withoutPoint marks a solution as having no point: nothing about it is known.
 func withoutPoint(out *Solution) {
 	nan := math.NaN()
-	out.X, out.S, out.Z, out.Found = nil, nil, nil, outcome.None
+	out.X, out.S, out.Z = nil, nil, nil
 	out.Objective, out.DualObjective = nan, nan
 	out.Residuals = Residuals{nan, nan, nan}
 }

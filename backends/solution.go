@@ -4,14 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"time"
-
-	"github.com/conetune/conetune/outcome"
 )
 
 // Status says how a solve ended, in one word: of a point that is no solution, why there is no better one.
-// Solution.Stopped and Solution.Found have the two parts of it.
 type Status int
 
 const (
@@ -54,40 +50,6 @@ func (s Status) decided() bool {
 	return s == Optimal || s == PrimalInfeasible || s == DualInfeasible
 }
 
-// Stopped is the reason that the status alone tells.
-func (s Status) Stopped() outcome.Stop {
-	switch s {
-	case Optimal, PrimalInfeasible, DualInfeasible:
-		return outcome.Converged
-	case Inaccurate, Unsolved:
-		return outcome.Stalled
-	case IterationLimit:
-		return outcome.IterationLimit
-	case TimeLimit:
-		return outcome.TimeLimit
-	case Cancelled:
-		return outcome.Cancelled
-	}
-	return outcome.NumericalError
-}
-
-// Found is what a point with the status and the residuals is, given Options.Eps.
-func (s Status) Found(r Residuals, eps float64) outcome.Found {
-	switch worst := r.Max(); {
-	case s == Optimal:
-		return outcome.Optimal
-	case s == PrimalInfeasible:
-		return outcome.Infeasibility
-	case s == DualInfeasible:
-		return outcome.Unboundedness
-	case math.IsNaN(worst):
-		return outcome.None
-	case worst <= math.Sqrt(eps):
-		return outcome.NearOptimal
-	}
-	return outcome.Undecided
-}
-
 // Residuals measure a point on the caller's own data, without scaling. Norms
 // are the largest absolute entry.
 //
@@ -107,9 +69,6 @@ func (r Residuals) Max() float64 { return max(r.Primal, r.Dual, r.Gap) }
 // Solution is the outcome of one solve. All slices belong to the caller.
 type Solution struct {
 	Status Status
-	// Stopped says why the solve ended, and Found what X, S and Z are, as judged; backends may leave both empty.
-	Stopped outcome.Stop
-	Found   outcome.Found
 	// X, S and Z are the final point, of lengths n, m, m. With PrimalInfeasible, Z
 	// is a certificate scaled to b'z - beta(z) = -1, and X and S are nil; with
 	// DualInfeasible, X is a certificate scaled to q'x = -1, S = -AX, and Z is nil.

@@ -28,7 +28,6 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/internal/planted"
-	"github.com/conetune/conetune/outcome"
 )
 
 const (
@@ -118,12 +117,6 @@ func (s suite) check(t *testing.T, c Case, sol *backends.Solution) {
 	}
 	if sol.Iterations < 0 || sol.SolveTime < 0 || sol.SetupTime < 0 {
 		t.Errorf("negative count or time: %d iterations, setup %v, solve %v", sol.Iterations, sol.SetupTime, sol.SolveTime)
-	}
-	if found := map[backends.Status]outcome.Found{
-		backends.Optimal: outcome.Optimal, backends.PrimalInfeasible: outcome.Infeasibility,
-		backends.DualInfeasible: outcome.Unboundedness,
-	}[sol.Status]; sol.Found != found || sol.Stopped == "" {
-		t.Errorf("%v: found %q, stopped because %q", sol.Status, sol.Found, sol.Stopped)
 	}
 	switch sol.Status {
 	case backends.Optimal:

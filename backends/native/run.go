@@ -8,7 +8,6 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/internal/stop"
-	"github.com/conetune/conetune/outcome"
 )
 
 const (
@@ -104,7 +103,7 @@ func (r *runner) run(ctx context.Context, o backends.Options, warm *backends.Poi
 	sol := r.solution(status)
 	sol.Iterations, sol.Fresh = r.iterations, r.anew
 	if err != nil {
-		sol.Stopped, sol.Message = outcome.Stalled, err.Error()
+		sol.Message = err.Error()
 	}
 	r.polish(sol)
 	if unused != "" {

@@ -181,12 +181,10 @@ func crossCheck(ctx context.Context, s *panelSolver) (*backends.Solution, error)
 	}
 	out := *first
 	out.Status, out.Message = backends.Inaccurate, s.differences(all)
-	out.Stopped, out.Found = out.Status.Stopped(), out.Status.Found(out.Residuals, s.eps)
 	if first.Status == backends.PrimalInfeasible || first.Status == backends.DualInfeasible {
 		out.X, out.S, out.Z = nil, nil, nil // what they are depends on a verdict that there is none of
 		out.Objective, out.DualObjective, out.Radius = math.NaN(), math.NaN(), 0
 		out.Residuals = backends.Residuals{Primal: math.NaN(), Dual: math.NaN(), Gap: math.NaN()}
-		out.Found = out.Status.Found(out.Residuals, s.eps)
 	}
 	return &out, nil
 }

@@ -41,7 +41,6 @@ func TestSolveJSON(t *testing.T) {
 	require.Equal(t, "small", m["name"])
 	require.Equal(t, "native", m["backend"])
 	require.Equal(t, "optimal", m["status"])
-	require.Equal(t, []any{"converged", "optimal"}, []any{m["stopped"], m["found"]})
 	require.InDelta(t, -.25, m["objective"], 1e-6)
 	require.InDelta(t, -.25, m["dual_objective"], 1e-6)
 	require.InDeltaSlice(t, []float64{1, 1.5, 1}, numbers(t, m["x"]), 1e-5)
@@ -93,7 +92,6 @@ func TestSolveInfeasible(t *testing.T) {
 	require.Zero(t, o.code, "an infeasibility that is proven")
 	m := o.object(t)
 	require.Equal(t, "primal_infeasible", m["status"])
-	require.Equal(t, []any{"converged", "infeasibility_certificate"}, []any{m["stopped"], m["found"]})
 	for _, field := range []string{"x", "y", "objective", "dual_objective", "gap", "primal_residual"} {
 		value, there := m[field]
 		require.True(t, there, field)
@@ -113,7 +111,6 @@ func TestSolveInfeasible(t *testing.T) {
 	require.Zero(t, o.code)
 	m = o.object(t)
 	require.Equal(t, "dual_infeasible", m["status"])
-	require.Equal(t, []any{"converged", "unboundedness_certificate"}, []any{m["stopped"], m["found"]})
 	require.Positive(t, numbers(t, m["certificate"].(map[string]any)["x"])[0])
 	require.Nil(t, m["x"])
 
@@ -157,7 +154,6 @@ func TestSolveLimits(t *testing.T) {
 		"not solved, iteration_limit after 2 iterations")
 	m := o.object(t)
 	require.Equal(t, "iteration_limit", m["status"])
-	require.Equal(t, []any{"iteration_limit", "undecided"}, []any{m["stopped"], m["found"]})
 	require.Len(t, m["x"], 3, "what was reached is there")
 	require.Len(t, m["y"], 3)
 
@@ -179,7 +175,6 @@ func TestSolveTimeLimit(t *testing.T) {
 		"not solved, time_limit after 0 iterations")
 	m := o.object(t)
 	require.Equal(t, "time_limit", m["status"])
-	require.Equal(t, []any{"time_limit", "none"}, []any{m["stopped"], m["found"]})
 	require.Nil(t, m["x"])
 	require.Nil(t, m["objective"])
 	text := conetune(t, "solve", file, "--time-limit", "1ns").stdout

@@ -17,8 +17,6 @@ type solveResult struct {
 	Backend       string    `json:"backend"`
 	Choice        string    `json:"choice,omitempty"` // why it is that one, where there were several
 	Status        string    `json:"status"`
-	Stopped       string    `json:"stopped"`
-	Found         string    `json:"found"`
 	Objective     *float64  `json:"objective"`
 	DualObjective *float64  `json:"dual_objective"`
 	Primal        *float64  `json:"primal_residual"`
@@ -51,8 +49,7 @@ type certificate struct {
 func newSolveResult(p *loadedProgram, backend string, s *backends.Solution) *solveResult {
 	t := p.built.Solution(s)
 	r := &solveResult{
-		Name: p.name, Backend: backend, Status: s.Status.String(), Stopped: string(s.Stopped), Found: string(s.Found),
-		status:     s.Status,
+		Name: p.name, Backend: backend, Status: s.Status.String(), status: s.Status,
 		Iterations: s.Iterations, Message: s.Message,
 		Primal: words.FiniteOrNull(s.Residuals.Primal), Dual: words.FiniteOrNull(s.Residuals.Dual),
 		Gap: words.FiniteOrNull(s.Residuals.Gap),

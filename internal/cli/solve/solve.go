@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -213,7 +212,6 @@ func outOfTime(p *loadedProgram, f *solveFlags, spent time.Duration) *solveResul
 	const status = backends.TimeLimit
 	return &solveResult{
 		Name: p.name, Backend: f.backend, status: status, Status: status.String(),
-		Stopped: string(status.Stopped()), Found: string(status.Found(backends.Residuals{Primal: math.NaN()}, 0)),
 		SetupSeconds: spent.Seconds(), Message: "ended within the set-up",
 	}
 }

@@ -20,8 +20,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/klauspost/compress/flate"
-
 	"github.com/conetune/conetune/internal/textfile"
 	"github.com/conetune/conetune/table"
 )
@@ -59,7 +57,6 @@ type sheetName struct{ name, relation string }
 func read(b *table.Builder, r io.ReaderAt, size int64) {
 	archive, err := zip.NewReader(r, size)
 	table.Check(err)
-	archive.RegisterDecompressor(zip.Deflate, flate.NewReader)
 	w := &workbook{builder: b, parts: map[string]*zip.File{}, targets: map[string]string{}}
 	for _, f := range archive.File {
 		w.parts[f.Name] = f

@@ -1,6 +1,10 @@
 package backends
 
-import "math"
+import (
+	"math"
+
+	"github.com/conetune/conetune/internal/scratch"
+)
 
 // Recheck measures a primal-dual point on the problem as it is given, in plain arithmetic without
 // any scaling, and returns the primal and the dual objective. It panics unless
@@ -188,21 +192,11 @@ func (c *checker) terms(p *Problem, s, x, z []float64) float64 {
 
 func (c *checker) reset(p *Problem) {
 	n, m := p.Dims()
-	c.ax, c.px, c.atz = zeros(c.ax, m), zeros(c.px, n), zeros(c.atz, n)
+	c.ax, c.px, c.atz = scratch.Zeros(c.ax, m), scratch.Zeros(c.px, n), scratch.Zeros(c.atz, n)
 }
 
 func mustHave(shapesFit bool) {
 	if !shapesFit {
 		panic("backends: a vector does not have the length that the problem asks for")
 	}
-}
-
-// zeros returns v with n zeros, reusing its memory if it is large enough.
-func zeros[T any](v []T, n int) []T {
-	if v == nil || cap(v) < n {
-		return make([]T, n)
-	}
-	v = v[:n]
-	clear(v)
-	return v
 }

@@ -45,10 +45,9 @@ func (c *Constrained) Solve(ctx context.Context, h []float64) (*Solution, error)
 	if x := sol.x; c.low.blocks != nil {
 		out.Validation = 0
 		for _, b := range c.low.blocks {
-			pt := point(b.level.X, x[:len(b.level.X)])
-			pt[b.h] = h
+			var pt convex.Point
+			pt, x = b.at(x, h)
 			out.Validation += b.level.Validation.Eval(pt)[0]
-			x = x[len(b.level.X):]
 		}
 	}
 	return out, nil

@@ -83,6 +83,16 @@ func (f *form) solveBlocks(ctx context.Context) ([]*convex.Result, conic, error)
 	return results, c, nil
 }
 
+// at is the point of a block at h, its parameters, given the values of its variables and of those of blocks after it,
+// which it returns.
+func (b *block) at(x [][]float64, h []float64) (pt convex.Point, after [][]float64) {
+	n := len(b.level.X)
+	if pt = point(b.level.X, x[:n]); b.h != nil {
+		pt[b.h] = h
+	}
+	return pt, x[n:]
+}
+
 // gradients are those of the validation loss of each block in its parameters, given the results of all; where a
 // solution is degenerate, that of the least norm.
 func (f *form) gradients(ctx context.Context, results []*convex.Result) (list []convex.Change, err error) {

@@ -392,11 +392,8 @@ func (q *Penalized) score(s *Solution) error {
 	}
 	x := s.X
 	for _, b := range q.form.blocks {
-		pt := point(b.level.X, x[:len(b.level.X)])
-		if b.h != nil {
-			pt[b.h] = q.upper
-		}
-		x = x[len(b.level.X):]
+		var pt convex.Point
+		pt, x = b.at(x, q.upper)
 		s.Train += b.level.Train.Eval(pt)[0]
 		s.Validation += b.level.Validation.Eval(pt)[0]
 		for j, v := range q.form.program.penalties(&b.level, b.rows, pt) {

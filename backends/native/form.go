@@ -6,6 +6,8 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/backends/internal/ldl"
+	"github.com/conetune/conetune/internal/indices"
+	"github.com/conetune/conetune/internal/scratch"
 	"github.com/conetune/conetune/internal/stop"
 	"github.com/james-bowman/sparse"
 )
@@ -128,38 +130,23 @@ func usedRows(p *backends.Problem) []bool {
 // an inequality for a column alone. What is between the sets is zero in s, and may be zero in z.
 func (f *form) sortMatrix(rows *[places][]rowOrigin, c backends.Cone, start int32) (cones []backends.Cone) {
 	n := backends.PSDOrder(c.Dim)
-	set := make([]int, n) // an earlier column of the set, the first one has itself
-	first := func(i int) int {
-		for set[i] != i {
-			set[i] = set[set[i]]
-			i = set[i]
-		}
-		return i
-	}
-	used := f.used[start:]
-	for j := range n {
-		set[j] = j
-	}
+	sets, used := indices.NewSets(n), f.used[start:]
 	for j := range n {
 		if f.stop.Reached(n - j) {
 			return nil
 		}
 		for i := j + 1; i < n; i++ {
 			if used[svecPlace(n, i, j)] {
-				a, b := first(i), first(j)
-				set[max(a, b)] = min(a, b)
+				a, b := sets.First(i), sets.First(j)
+				sets.Join(min(a, b), max(a, b))
 			}
 		}
 	}
-	sets := make([][]int, n)
-	for i := range n {
-		sets[first(i)] = append(sets[first(i)], i)
-	}
-	for _, of := range sets {
+	for _, of := range sets.Lists() {
 		place := otherRows
 		if len(of) == 1 {
 			place = inequalityRows
-		} else if len(of) > 1 {
+		} else {
 			cones = append(cones, backends.PSD(len(of)))
 		}
 		for k, j := range of {
@@ -355,7 +342,7 @@ func (f *form) expand(x, s, z []float64, tau float64) *backends.Solution {
 	} else {
 		out = new(backends.Solution)
 	}
-	*out = backends.Solution{X: zeros(out.X, n), S: zeros(out.S, m), Z: zeros(out.Z, m)}
+	*out = backends.Solution{X: scratch.Zeros(out.X, n), S: scratch.Zeros(out.S, m), Z: scratch.Zeros(out.Z, m)}
 	sc := &f.scaling
 	for j := range n {
 		out.X[j] = x[j] * sc.d[j] / tau

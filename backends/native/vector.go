@@ -66,15 +66,6 @@ func maxAbs(v []float64) float64      { return dense.MaxAbs(v) }
 func norm1(v []float64) float64       { return dense.Norm1(v) }
 func scaleBy(v []float64, by float64) { dense.Scale(v, by) }
 
-// zeros returns n zeros, which are not nil, in the memory of v, if it is large enough.
-func zeros(v []float64, n int) []float64 {
-	if v == nil || cap(v) < n {
-		return make([]float64, n)
-	}
-	clear(v[:n])
-	return v[:n]
-}
-
 // progress measures the iterate on the caller's scale.
 type progress struct {
 	primal, dual, gap float64 // as in backends.Residuals, the gap at least s'z

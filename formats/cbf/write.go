@@ -15,6 +15,7 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/formats/internal/program"
+	"github.com/conetune/conetune/internal/indices"
 	"github.com/conetune/conetune/internal/words"
 )
 
@@ -230,32 +231,16 @@ const negligible, indefinite = 1e-14, 1e-9
 // with nothing else.
 func squareRoot(p *sparse.CSC) ([][]Entry, error) {
 	n, _ := p.Dims()
-	block := make([]int, n) // of each column, another one of its block, or itself
-	for j := range block {
-		block[j] = j
-	}
-	find := func(j int) int {
-		for block[j] != j {
-			block[j] = block[block[j]]
-			j = block[j]
-		}
-		return j
-	}
+	coupled := indices.NewSets(n)
 	for j := range n {
-		program.Column(p, j, func(i int, v float64) { block[find(j)] = find(i) })
+		program.Column(p, j, func(i int, v float64) { coupled.Join(i, j) })
 	}
-	members := make([][]int, n)
-	at := make([]int, n)
-	for j := range n {
-		b := find(j)
-		at[j] = len(members[b])
-		members[b] = append(members[b], j)
-	}
+	at := make([]int, n) // place of each column in its block
 	var root [][]Entry
-	for _, of := range members {
+	for _, of := range coupled.Lists() {
 		k := len(of)
-		if k == 0 {
-			continue
+		for place, j := range of {
+			at[j] = place
 		}
 		full := blas64.Symmetric{N: k, Stride: k, Data: make([]float64, k*k), Uplo: blas.Upper}
 		top := 0.0

@@ -30,3 +30,36 @@ func Pick[T any](list []T, at []int) []T {
 	}
 	return out
 }
+
+// Sets are disjoint sets of 0, .., n-1: of each number another one of its set, or itself (Galler and Fisher 1964).
+type Sets []int
+
+// NewSets are sets of one number each.
+func NewSets(n int) Sets { return Range(0, n) }
+
+// First is the number that stands for the set of another.
+func (s Sets) First(i int) int {
+	for s[i] != i {
+		s[i] = s[s[i]]
+		i = s[i]
+	}
+	return i
+}
+
+// Join makes one set of two, for which the number stands that stood for that of i.
+func (s Sets) Join(i, j int) { s[s.First(j)] = s.First(i) }
+
+// Lists are the sets, in the order of the numbers that stand for them.
+func (s Sets) Lists() (lists [][]int) {
+	of := make([][]int, len(s))
+	for i := range s {
+		first := s.First(i)
+		of[first] = append(of[first], i)
+	}
+	for _, list := range of {
+		if list != nil {
+			lists = append(lists, list)
+		}
+	}
+	return lists
+}

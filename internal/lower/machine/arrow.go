@@ -8,6 +8,7 @@ import (
 
 	"github.com/conetune/conetune/internal/dense"
 	"github.com/conetune/conetune/internal/factor"
+	"github.com/conetune/conetune/internal/scratch"
 )
 
 // arrow is the factor of a positive definite matrix with blocks A_t on the diagonal and a border E of order k, which
@@ -40,21 +41,14 @@ type arm struct {
 // begin makes room for a border of order k, with zeros.
 func (a *arrow) begin(k int) {
 	a.k = k
-	a.border, a.held = zeros(a.border, k*k), slices.Grow(a.held[:0], k)[:k]
-	a.right, a.part = zeros(a.right, k), zeros(a.part, k)
+	a.border, a.held = scratch.Zeros(a.border, k*k), slices.Grow(a.held[:0], k)[:k]
+	a.right, a.part = scratch.Zeros(a.right, k), scratch.Zeros(a.part, k)
 }
 
 // begin makes room for a block of an order, with zeros.
 func (b *arm) begin(order, k int) {
-	b.full, b.coupling = zeros(b.full, order*order), zeros(b.coupling, order*k)
-	b.right, b.part = zeros(b.right, order), zeros(b.part, order)
-}
-
-// zeros are n of them, in the room of v where it is large enough.
-func zeros(v []float64, n int) []float64 {
-	v = slices.Grow(v[:0], n)[:n]
-	clear(v)
-	return v
+	b.full, b.coupling = scratch.Zeros(b.full, order*order), scratch.Zeros(b.coupling, order*k)
+	b.right, b.part = scratch.Zeros(b.right, order), scratch.Zeros(b.part, order)
 }
 
 // arrowBlock is the number of columns that are gone through at a time.
@@ -79,7 +73,7 @@ func (b *arm) factor(first []int) bool {
 		dense.TrsmRightLT(end-i, m-from, b.chol.L[from*m+from:], m, b.coupling[from*k+i:], k)
 		i = end
 	}
-	b.scaled, b.sums = slices.Grow(b.scaled[:0], k*m)[:k*m], zeros(b.sums, k*k)
+	b.scaled, b.sums = slices.Grow(b.scaled[:0], k*m)[:k*m], scratch.Zeros(b.sums, k*k)
 	for from, rows := 0, 0; from < m; from += arrowBlock {
 		end := min(m, from+arrowBlock)
 		for rows < k && first[rows] < end {

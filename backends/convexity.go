@@ -9,7 +9,6 @@ import (
 
 	"github.com/conetune/conetune/backends/internal/ldl"
 	"github.com/conetune/conetune/internal/dense"
-	"github.com/conetune/conetune/internal/scratch"
 )
 
 // nonconvex says that d'Pd, along a direction d that is largest in a variable, is a curvature below zero.
@@ -153,7 +152,7 @@ func looked(p *sparse.CSC) (diagonal []float64, decided bool, err error) {
 // load puts the scaled entries in their places.
 func (c *convexity) load(p *sparse.CSC, diagonal []float64) {
 	data := p.RawMatrix().Data
-	c.scale = scratch.Zeros(c.scale, len(c.vars))
+	c.scale = dense.Cleared(c.scale, len(c.vars))
 	for j, of := range c.vars {
 		c.scale[j] = 1
 		if d := diagonal[of]; d > 0 {

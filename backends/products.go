@@ -4,7 +4,7 @@ import (
 	"github.com/james-bowman/sparse/blas"
 	"gonum.org/v1/gonum/blas/gonum"
 
-	"github.com/conetune/conetune/internal/scratch"
+	"github.com/conetune/conetune/internal/dense"
 )
 
 // products computes ax = Ax, px = Px and atz = A'z in one pass over the matrices.
@@ -45,7 +45,7 @@ func (c *checker) exactProducts(p *Problem, x, z []float64) {
 // timesP returns P times the sum of the vectors, of which nil ones are zero, in twice the precision, in the memory of
 // other sums, which may be nil.
 func timesP(room []exactSum, p *Problem, parts ...[]float64) []exactSum {
-	out := scratch.Zeros(room, len(p.Q))
+	out := dense.Cleared(room, len(p.Q))
 	for _, x := range parts {
 		if x == nil {
 			continue
@@ -61,7 +61,7 @@ func timesP(room []exactSum, p *Problem, parts ...[]float64) []exactSum {
 
 // timesA returns A times the sum of the vectors, as timesP does.
 func timesA(room []exactSum, p *Problem, parts ...[]float64) []exactSum {
-	out := scratch.Zeros(room, len(p.B))
+	out := dense.Cleared(room, len(p.B))
 	if p.A == nil {
 		return out
 	}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/james-bowman/sparse"
 
-	"github.com/conetune/conetune/internal/scratch"
+	"github.com/conetune/conetune/internal/dense"
 )
 
 // reduction is a problem without what needs no solver, found by the pattern of its matrices so that it stays the same
@@ -86,7 +86,7 @@ func (t *pattern) reduce(p *Problem, low, high []float64, last, room *reduction)
 	if r == nil || r.lent {
 		r = &reduction{left: &Problem{}}
 	}
-	r.dropRow, r.dropCol, r.fixed = scratch.Zeros(r.dropRow, m), scratch.Zeros(r.dropCol, n), r.fixed[:0]
+	r.dropRow, r.dropCol, r.fixed = dense.Cleared(r.dropRow, m), dense.Cleared(r.dropCol, n), r.fixed[:0]
 	dropRow, dropCol := r.dropRow, r.dropCol
 	some := false
 	for _, i := range t.rows {
@@ -116,7 +116,7 @@ func (t *pattern) reduce(p *Problem, low, high []float64, last, room *reduction)
 		r.rows, r.cols = notDropped(dropRow), notDropped(dropCol)
 		left.Cones, left.A, left.P = withoutRows(p.Cones, dropRow), part(p.A, r.rows, r.cols, m), part(p.P, r.cols, r.cols, n)
 	}
-	left.Q, left.B = scratch.Zeros(left.Q, len(r.cols)), scratch.Zeros(left.B, len(r.rows))
+	left.Q, left.B = dense.Cleared(left.Q, len(r.cols)), dense.Cleared(left.B, len(r.rows))
 	if len(r.fixed) > 0 {
 		r.substitute(p)
 		if !allFinite(left.Q) || !allFinite(left.B) {
@@ -189,7 +189,7 @@ func part(a *sparse.CSC, rows, cols []int32, height int) *sparse.CSC {
 
 // substitute writes q and b of what is left, with the fixed variables in them.
 func (r *reduction) substitute(p *Problem) {
-	r.x = scratch.Zeros(r.x, len(p.Q))
+	r.x = dense.Cleared(r.x, len(p.Q))
 	for _, f := range r.fixed {
 		r.x[f.col] = f.value(p)
 	}
@@ -250,7 +250,7 @@ func (r *reduction) contract(pt Point) Point {
 		if v == nil {
 			return nil
 		}
-		out := scratch.Zeros(room, len(which))
+		out := dense.Cleared(room, len(which))
 		for at, i := range which {
 			out[at] = v[i]
 		}
@@ -313,7 +313,7 @@ func (r *reduction) expand(p *Problem, low, high []float64, out *Solution) {
 
 // slacks fills in s = b - Ax in its intervals for the rows that were left out.
 func (r *reduction) slacks(p *Problem, low, high, x, s []float64) {
-	r.ofRows = scratch.Zeros(r.ofRows, len(s))
+	r.ofRows = dense.Cleared(r.ofRows, len(s))
 	moved := r.ofRows
 	entries(p.A, func(i, j int, v float64) {
 		if r.dropRow[i] {
@@ -333,7 +333,7 @@ func (r *reduction) multipliers(p *Problem, x, z []float64) {
 	if len(r.fixed) == 0 {
 		return
 	}
-	r.ofCols = scratch.Zeros(r.ofCols, len(p.Q))
+	r.ofCols = dense.Cleared(r.ofCols, len(p.Q))
 	px := r.ofCols
 	if x != nil {
 		entries(p.P, func(i, j int, v float64) {

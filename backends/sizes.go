@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/conetune/conetune/backends/internal/spread"
-	"github.com/conetune/conetune/internal/scratch"
+	"github.com/conetune/conetune/internal/dense"
 )
 
 // This file finds how large the variables of a problem can be expected to be, which is what the
@@ -231,18 +231,18 @@ type singleBounds struct {
 func (out *singleBounds) find(p *Problem) {
 	n, m := p.Dims()
 	for _, v := range []*[]float64{&out.lower, &out.upper, &out.lowerEntry, &out.upperEntry} {
-		*v = scratch.Zeros(*v, n)
+		*v = dense.Cleared(*v, n)
 	}
-	out.lowerRow, out.upperRow = scratch.Zeros(out.lowerRow, n), scratch.Zeros(out.upperRow, n)
-	out.low, out.high = scratch.Zeros(out.low, m), scratch.Zeros(out.high, m)
+	out.lowerRow, out.upperRow = dense.Cleared(out.lowerRow, n), dense.Cleared(out.upperRow, n)
+	out.low, out.high = dense.Cleared(out.low, m), dense.Cleared(out.high, m)
 	for j := range n {
 		out.lower[j], out.upper[j] = math.Inf(-1), math.Inf(1)
 		out.lowerRow[j], out.upperRow[j] = -1, -1
 	}
 	if !out.counted {
-		out.count, out.column = scratch.Zeros(out.count, m), scratch.Zeros(out.column, m)
-		out.last = scratch.Zeros(out.last, m)
-		out.used, out.counted = scratch.Zeros(out.used, n), true
+		out.count, out.column = dense.Cleared(out.count, m), dense.Cleared(out.column, m)
+		out.last = dense.Cleared(out.last, m)
+		out.used, out.counted = dense.Cleared(out.used, n), true
 		entries(p.P, func(i, j int, _ float64) { out.used[i], out.used[j] = true, true })
 		entries(p.A, func(i, j int, v float64) {
 			out.count[i]++

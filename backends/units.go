@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/backends/internal/spread"
-	"github.com/conetune/conetune/internal/scratch"
+	"github.com/conetune/conetune/internal/dense"
 )
 
 // units are sizes in which the numbers of a problem are near one: with d for the variables, e for the rows (one for all
@@ -48,8 +48,8 @@ func unitsOf(p *Problem) *units { return new(units).of(p) }
 // of is unitsOf in the memory of u.
 func (u *units) of(p *Problem) *units {
 	n, m := p.Dims()
-	*u = units{d: scratch.Zeros(u.d, n), e: scratch.Zeros(u.e, m), rows: scratch.Zeros(u.rows, m),
-		cols: scratch.Zeros(u.cols, n), rights: u.rights, costs: u.costs}
+	*u = units{d: dense.Cleared(u.d, n), e: dense.Cleared(u.e, m), rows: dense.Cleared(u.rows, m),
+		cols: dense.Cleared(u.cols, n), rights: u.rights, costs: u.costs}
 	floats.AddConst(1, u.d)
 	floats.AddConst(1, u.e)
 	rows, cols := u.rows, u.cols
@@ -153,7 +153,7 @@ func (u *units) part(rows, cols []int32) *units {
 
 // sizes finds right, cost and objective.
 func (u *units) sizes(p *Problem) {
-	u.rights, u.costs = scratch.Zeros(u.rights, len(p.B)), scratch.Zeros(u.costs, len(p.Q))
+	u.rights, u.costs = dense.Cleared(u.rights, len(p.B)), dense.Cleared(u.costs, len(p.Q))
 	right, cost := rightSizes(u.rights, p, func(i int) float64 { return u.e[i] }), u.costs
 	for j, q := range p.Q {
 		cost[j] = u.d[j] * math.Abs(q)
@@ -295,7 +295,7 @@ func (u *units) ofObjective(primal, dual float64) float64 {
 // rounding returns how large the rounding of Ax and of Px + A'z may be, in units, nil for ones: points can be so large
 // that the terms cancel to nothing but that.
 func (c *checker) rounding(p *Problem, u *units, x, z []float64) (primal, dual float64) {
-	c.ofRows, c.ofCols = scratch.Zeros(c.ofRows, len(p.B)), scratch.Zeros(c.ofCols, len(p.Q))
+	c.ofRows, c.ofCols = dense.Cleared(c.ofRows, len(p.B)), dense.Cleared(c.ofCols, len(p.Q))
 	rows, cols := c.ofRows, c.ofCols
 	if p.A != nil {
 		a := p.A.RawMatrix()

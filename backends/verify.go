@@ -3,7 +3,7 @@ package backends
 import (
 	"math"
 
-	"github.com/conetune/conetune/internal/scratch"
+	"github.com/conetune/conetune/internal/dense"
 )
 
 // Recheck measures a primal-dual point on the problem as it is given, in plain arithmetic without
@@ -192,7 +192,7 @@ func (c *checker) terms(p *Problem, s, x, z []float64) float64 {
 
 func (c *checker) reset(p *Problem) {
 	n, m := p.Dims()
-	c.ax, c.px, c.atz = scratch.Zeros(c.ax, m), scratch.Zeros(c.px, n), scratch.Zeros(c.atz, n)
+	c.ax, c.px, c.atz = dense.Cleared(c.ax, m), dense.Cleared(c.px, n), dense.Cleared(c.atz, n)
 }
 
 func mustHave(shapesFit bool) {

@@ -6,8 +6,8 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/backends/internal/ldl"
+	"github.com/conetune/conetune/internal/dense"
 	"github.com/conetune/conetune/internal/indices"
-	"github.com/conetune/conetune/internal/scratch"
 	"github.com/conetune/conetune/internal/stop"
 	"github.com/james-bowman/sparse"
 )
@@ -342,7 +342,7 @@ func (f *form) expand(x, s, z []float64, tau float64) *backends.Solution {
 	} else {
 		out = new(backends.Solution)
 	}
-	*out = backends.Solution{X: scratch.Zeros(out.X, n), S: scratch.Zeros(out.S, m), Z: scratch.Zeros(out.Z, m)}
+	*out = backends.Solution{X: dense.Cleared(out.X, n), S: dense.Cleared(out.S, m), Z: dense.Cleared(out.Z, m)}
 	sc := &f.scaling
 	for j := range n {
 		out.X[j] = x[j] * sc.d[j] / tau

@@ -393,3 +393,11 @@ func TestConcurrentCallsGiveTheSameBytes(t *testing.T) {
 }
 
 func sizeName(n int) string { return fmt.Sprintf("n=%d", n) }
+
+func TestCleared(t *testing.T) {
+	v := []float64{1, 2, 3}
+	require.Equal(t, []float64{0, 0}, Cleared(v, 2))
+	require.Equal(t, []float64{0, 0, 3}, v)
+	require.Equal(t, []float64{0, 0, 0, 0}, Cleared(v, 4))
+	require.NotNil(t, Cleared[int](nil, 0))
+}

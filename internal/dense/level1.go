@@ -1,6 +1,9 @@
 package dense
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // Dot returns x'y; y has at least the length of x.
 func Dot(x, y []float64) float64 {
@@ -79,5 +82,15 @@ func Zeros(n int) []float64 {
 	for i := 0; i < n; i += page {
 		v[i] = 0
 	}
+	return v
+}
+
+// Cleared returns n zeros, which are not nil, in the memory of v where it is large enough.
+func Cleared[T any](v []T, n int) []T {
+	if v == nil {
+		return make([]T, n)
+	}
+	v = slices.Grow(v[:0], n)[:n]
+	clear(v)
 	return v
 }

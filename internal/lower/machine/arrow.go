@@ -8,7 +8,6 @@ import (
 
 	"github.com/conetune/conetune/internal/dense"
 	"github.com/conetune/conetune/internal/factor"
-	"github.com/conetune/conetune/internal/scratch"
 )
 
 // arrow is the factor of a positive definite matrix with blocks A_t on the diagonal and a border E of order k, which
@@ -41,14 +40,14 @@ type arm struct {
 // begin makes room for a border of order k, with zeros.
 func (a *arrow) begin(k int) {
 	a.k = k
-	a.border, a.held = scratch.Zeros(a.border, k*k), slices.Grow(a.held[:0], k)[:k]
-	a.right, a.part = scratch.Zeros(a.right, k), scratch.Zeros(a.part, k)
+	a.border, a.held = dense.Cleared(a.border, k*k), slices.Grow(a.held[:0], k)[:k]
+	a.right, a.part = dense.Cleared(a.right, k), dense.Cleared(a.part, k)
 }
 
 // begin makes room for a block of an order, with zeros.
 func (b *arm) begin(order, k int) {
-	b.full, b.coupling = scratch.Zeros(b.full, order*order), scratch.Zeros(b.coupling, order*k)
-	b.right, b.part = scratch.Zeros(b.right, order), scratch.Zeros(b.part, order)
+	b.full, b.coupling = dense.Cleared(b.full, order*order), dense.Cleared(b.coupling, order*k)
+	b.right, b.part = dense.Cleared(b.right, order), dense.Cleared(b.part, order)
 }
 
 // arrowBlock is the number of columns that are gone through at a time.
@@ -73,7 +72,7 @@ func (b *arm) factor(first []int) bool {
 		dense.TrsmRightLT(end-i, m-from, b.chol.L[from*m+from:], m, b.coupling[from*k+i:], k)
 		i = end
 	}
-	b.scaled, b.sums = slices.Grow(b.scaled[:0], k*m)[:k*m], scratch.Zeros(b.sums, k*k)
+	b.scaled, b.sums = slices.Grow(b.scaled[:0], k*m)[:k*m], dense.Cleared(b.sums, k*k)
 	for from, rows := 0, 0; from < m; from += arrowBlock {
 		end := min(m, from+arrowBlock)
 		for rows < k && first[rows] < end {

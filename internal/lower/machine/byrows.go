@@ -7,7 +7,6 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/internal/dense"
-	"github.com/conetune/conetune/internal/scratch"
 	"github.com/conetune/conetune/internal/stop"
 )
 
@@ -26,7 +25,7 @@ func (h *curvature) byRows(free []int, right, x []float64) bool {
 	for k, i := range h.band {
 		s[k], y[k] = h.rows.dot(i, x[:p]), h.rows.y[i]
 	}
-	h.full = scratch.Zeros(h.full, n*n)
+	h.full = dense.Cleared(h.full, n*n)
 	if !h.byFeatures.add(h.full, h.rows, h.band, free, func(j int) float64 { return 1 / h.curve[j] }, h.end) {
 		return false
 	}
@@ -67,7 +66,7 @@ func (s *rowProducts) add(to []float64, r *signedRows, rows, features []int, wei
 		s.at = make([]int32, r.p)
 	}
 	for part := range slices.Chunk(features, blockRows) {
-		s.columns, s.scaled = scratch.Zeros(s.columns, n*len(part)), scratch.Zeros(s.scaled, n*len(part))
+		s.columns, s.scaled = dense.Cleared(s.columns, n*len(part)), dense.Cleared(s.scaled, n*len(part))
 		r.features(rows, part, s.at, s.columns)
 		for e, j := range part {
 			floats.ScaleTo(s.scaled[e*n:(e+1)*n], -weight(j), s.columns[e*n:(e+1)*n])

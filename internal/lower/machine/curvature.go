@@ -8,7 +8,6 @@ import (
 
 	"github.com/conetune/conetune/internal/dense"
 	"github.com/conetune/conetune/internal/factor"
-	"github.com/conetune/conetune/internal/scratch"
 	"github.com/conetune/conetune/internal/stop"
 )
 
@@ -61,7 +60,7 @@ func (h *curvature) set() bool {
 		h.diag = append(h.diag[:0], h.curve...)
 		return h.diagonal(h.diag)
 	}
-	h.full = scratch.Zeros(h.full, n*n)
+	h.full = dense.Cleared(h.full, n*n)
 	if !h.gram(h.full, n, nil) {
 		return false
 	}

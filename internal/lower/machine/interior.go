@@ -5,8 +5,8 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/conetune/conetune/internal/dense"
 	"github.com/conetune/conetune/internal/indices"
-	"github.com/conetune/conetune/internal/scratch"
 )
 
 // interior solves subproblems of few features and rows, one after the other, by a primal-dual interior-point method
@@ -182,7 +182,7 @@ func (s *interior) start() bool {
 	if !s.eachInside(func(f *interiorFold) bool {
 		copy(f.z, c.X[f.number][0])
 		f.z[p] = c.X[f.number][1][0]
-		f.curve.band, f.curve.weight = indices.Range(0, f.rows.n), scratch.Zeros(f.curve.weight, f.rows.n)
+		f.curve.band, f.curve.weight = indices.Range(0, f.rows.n), dense.Cleared(f.curve.weight, f.rows.n)
 		return f.measure()
 	}) {
 		return false

@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/conetune/conetune/internal/dense"
 	"github.com/conetune/conetune/internal/factor"
 	"github.com/conetune/conetune/internal/lower/numerics"
-	"github.com/conetune/conetune/internal/scratch"
 )
 
 const (
@@ -49,7 +49,7 @@ func (h *curvature) byProducts(free []int, right, x []float64, accuracy float64)
 		}
 	}
 	m := len(l.of)
-	l.x, l.r = scratch.Zeros(l.x, m), scratch.Zeros(l.r, m)
+	l.x, l.r = dense.Cleared(l.x, m), dense.Cleared(l.r, m)
 	for k, j := range l.of {
 		l.r[k] = right[j]
 	}
@@ -135,12 +135,12 @@ func (h *curvature) precondition() bool {
 	for q, k := range l.order {
 		l.in[l.of[k]] = int32(q + 1)
 	}
-	l.block = scratch.Zeros(l.block, b*b)
+	l.block = dense.Cleared(l.block, b*b)
 	if !h.gram(l.block, b, l.in) {
 		return false
 	}
 	h.work += float64(b) * float64(b) * float64(b) / 3
-	l.part = scratch.Zeros(l.part, b)
+	l.part = dense.Cleared(l.part, b)
 	l.chol.End = h.end
 	return l.chol.Factor(b, func(q int, column []float64) {
 		copy(column[q:], l.block[q*b+q:(q+1)*b])

@@ -82,7 +82,7 @@ type Point struct {
 // Copy returns a copy of another point in the memory of p, as far as that goes. Parts that are nil stay nil.
 func (p Point) Copy(of Point) Point {
 	copied := func(to, v []float64) []float64 {
-		if len(v) == 0 {
+		if v == nil || to == nil {
 			return slices.Clone(v)
 		}
 		return append(to[:0], v...)

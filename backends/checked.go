@@ -58,7 +58,7 @@ func (c checked) Setup(p *Problem, o Options) (Solver, error) {
 	if err := convex.check(p.P); err != nil {
 		return nil, err
 	}
-	if s.quiet = quietRows(p); s.quiet != nil {
+	if s.quiet = s.ears.quietRows(p); s.quiet != nil {
 		s.given, s.unheard = p.A, silence(&s.data, s.quiet)
 	}
 	s.shift, s.judged = convex.shift, NewJudge(&s.data)
@@ -68,7 +68,7 @@ func (c checked) Setup(p *Problem, o Options) (Solver, error) {
 		s.pattern = newPattern(&s.data, s.low, s.high)
 	}
 	s.rest.find = s.unitsWithin
-	s.reduction = s.pattern.reduce(&s.data, s.low, s.high, nil, nil)
+	s.reduction = s.pattern.reduce(&s.data, s.low, s.high, false, false, nil, nil)
 	if err := s.setup(); err != nil {
 		return nil, err
 	}
@@ -91,10 +91,11 @@ type checkedSolver struct {
 	// own says which parts of data are our copies that inner does not refer to, but for P and A, so that the next update
 	// may overwrite them. An update of P or A goes into a spare copy, which inner refers to from then on.
 	own       struct{ p, q, a, b bool }
-	spare     struct{ p, a []float64 }
+	spare     matrixPair
 	start     Point // what WarmStart gave, for the next Solve
 	started   bool
 	setupTime time.Duration
+	ears      ears
 	quiet     []int       // equations that may be no more than rounding
 	unheard   []int       // those of them whose entries in data are zeros
 	given     *sparse.CSC // A with these entries, where there are quiet ones
@@ -155,7 +156,7 @@ func (s *checkedSolver) setup() error {
 	}
 	s.inner, s.stale, s.setupTime = inner, false, time.Since(begin)
 	if s.reduction != nil {
-		s.reduction.lent = true
+		s.reduction.lent, s.pattern.lent = true, matrixPair{view.P, view.A}
 	}
 	s.own = struct{ p, q, a, b bool }{} // inner refers to all of data now, or to copies of parts
 	s.solved = false
@@ -247,17 +248,13 @@ func (s *checkedSolver) Update(u Update) error {
 	}
 	u = s.heard(u)
 	if u.P != nil {
-		u.P = filled(&s.spare.p, s.data.P, u.P)
+		u.P = filled(s.spare.p, s.data.P, u.P)
 	}
 	if u.A != nil {
-		u.A = filled(&s.spare.a, s.data.A, u.A)
+		u.A = filled(s.spare.a, s.data.A, u.A)
 	}
 	next := s.data.updated(u)
-	last := s.reduction
-	if u.P != nil || u.A != nil {
-		last = nil
-	}
-	reduction := s.pattern.reduce(&next, s.low, s.high, last, s.unused)
+	reduction := s.pattern.reduce(&next, s.low, s.high, u.P != nil, u.A != nil, s.reduction, s.unused)
 	s.unused = nil
 	if !reduction.same(s.reduction) {
 		s.stale = true
@@ -281,15 +278,20 @@ func (s *checkedSolver) Update(u Update) error {
 			s.setupTime = time.Since(begin)
 		}
 	}
+	s.pattern.adopt(reduction, s.reduction)
 	s.unused, s.reduction, s.looked = s.reduction, reduction, false
 	s.judged.reset(&s.data, u.P != nil || u.A != nil)
 	if u.P != nil {
 		s.shift = s.convexity.shift
-		s.spare.p = released(s.data.P, s.own.p)
+		if s.spare.p = s.data.P; !s.own.p {
+			s.spare.p = nil
+		}
 		s.data.P, s.own.p = next.P, true
 	}
 	if u.A != nil {
-		s.spare.a = released(s.data.A, s.own.a)
+		if s.spare.a = s.data.A; !s.own.a {
+			s.spare.a = nil
+		}
 		s.data.A, s.own.a = next.A, true
 	}
 	if u.Q != nil {
@@ -331,20 +333,16 @@ func replace(from, to []float64, own bool) []float64 {
 	return from
 }
 
-// filled returns a matrix of the pattern of from with the values of to, copied into the spare ones.
-func filled(spare *[]float64, from, to *sparse.CSC) *sparse.CSC {
-	*spare = append((*spare)[:0], to.RawMatrix().Data...)
-	f := from.RawMatrix()
-	r, c := from.Dims()
-	return sparse.NewCSC(r, c, f.Indptr, f.Ind, *spare)
-}
-
-// released returns the values of a matrix that nobody refers to any more if we own it.
-func released(m *sparse.CSC, own bool) []float64 {
-	if !own {
-		return nil
+// filled returns a matrix of the pattern of from with copies of the values of to, the spare one of that pattern unless
+// that is nil.
+func filled(spare, from, to *sparse.CSC) *sparse.CSC {
+	if spare == nil {
+		f := from.RawMatrix()
+		r, c := from.Dims()
+		return sparse.NewCSC(r, c, f.Indptr, f.Ind, slices.Clone(to.RawMatrix().Data))
 	}
-	return m.RawMatrix().Data
+	copy(spare.RawMatrix().Data, to.RawMatrix().Data)
+	return spare
 }
 
 func (s *checkedSolver) validUpdate(u Update) error {

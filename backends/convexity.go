@@ -48,6 +48,8 @@ type convexity struct {
 	values   []float64 // scaled
 	shifted  []float64
 	scale    []float64
+	// work space of looked
+	diagonal, beside []float64
 	// shift is what must be added to the diagonal for P to be convex, relative to it: zero where P is.
 	shift float64
 }
@@ -101,11 +103,11 @@ func (f *densePivots) NegativeDirection() []float64 {
 // looked returns the diagonal of P and whether a look at the entries decides: they dominate on the diagonal, so that P
 // is convex, or show a direction that curves downwards, by a negative entry of the diagonal, a zero beside others, or
 // two variables.
-func looked(p *sparse.CSC) (diagonal []float64, decided bool, err error) {
+func (c *convexity) looked(p *sparse.CSC) (diagonal []float64, decided bool, err error) {
 	n, _ := p.Dims()
 	raw := p.RawMatrix()
-	diagonal = make([]float64, n)
-	beside := make([]float64, n) // the sum of |p_ij| over i != j
+	c.diagonal, c.beside = dense.Cleared(c.diagonal, n), dense.Cleared(c.beside, n)
+	diagonal, beside := c.diagonal, c.beside // the sum of |p_ij| over i != j
 	entries(p, func(i, j int, v float64) {
 		if i == j {
 			diagonal[j] = v
@@ -179,7 +181,7 @@ func (c *convexity) check(p *sparse.CSC) error {
 	if p == nil {
 		return nil
 	}
-	diagonal, decided, err := looked(p)
+	diagonal, decided, err := c.looked(p)
 	if decided {
 		return err
 	}

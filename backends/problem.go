@@ -89,10 +89,10 @@ func (p Problem) Updated(u Update) Problem {
 	}
 	mustHave((u.Q == nil || len(u.Q) == len(p.Q)) && (u.B == nil || len(u.B) == len(p.B)))
 	if u.P != nil {
-		u.P = filled(new([]float64), p.P, u.P)
+		u.P = filled(nil, p.P, u.P)
 	}
 	if u.A != nil {
-		u.A = filled(new([]float64), p.A, u.A)
+		u.A = filled(nil, p.A, u.A)
 	}
 	return p.updated(Update{P: u.P, A: u.A, Q: slices.Clone(u.Q), B: slices.Clone(u.B)})
 }

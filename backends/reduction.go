@@ -42,6 +42,31 @@ type pattern struct {
 	rows, cols    []int32 // those that may be left out
 	column, entry []int32 // the last of each row
 	conic         []bool  // variables in rows of a cone that is no product of intervals
+
+	spare, lent matrixPair // of the pattern of what is left: for other numbers, and what a solver was set up with
+	to          []int32    // work space
+}
+
+type matrixPair struct{ p, a *sparse.CSC }
+
+// adopt makes the matrices before a reduction, which that has others for, the spare ones of the next.
+func (t *pattern) adopt(r, before *reduction) {
+	switch {
+	case t == nil:
+	case r == nil || !r.same(before):
+		t.spare = matrixPair{}
+	default:
+		swap := func(spare **sparse.CSC, before, now, lent *sparse.CSC) {
+			if before == lent {
+				before = nil
+			}
+			if before != now {
+				*spare = before
+			}
+		}
+		swap(&t.spare.p, before.left.P, r.left.P, t.lent.p)
+		swap(&t.spare.a, before.left.A, r.left.A, t.lent.a)
+	}
 }
 
 // newPattern returns nil where nothing can be left out, whatever the numbers. It is given the intervals of p.
@@ -75,9 +100,9 @@ func newPattern(p *Problem, low, high []float64) *pattern {
 	return t
 }
 
-// reduce returns nil where nothing of p can be left out. It is given the intervals of p and, unless that is nil, the
-// reduction of a problem with the same matrices, and one that is no longer needed, whose memory it takes.
-func (t *pattern) reduce(p *Problem, low, high []float64, last, room *reduction) *reduction {
+// reduce returns nil where nothing of p can be left out. It is given the intervals of p, which of its matrices are not
+// those of the last reduction and, unless they are nil, that and one that is no longer needed, whose memory it takes.
+func (t *pattern) reduce(p *Problem, low, high []float64, newP, newA bool, last, room *reduction) *reduction {
 	if t == nil {
 		return nil
 	}
@@ -109,12 +134,20 @@ func (t *pattern) reduce(p *Problem, low, high []float64, last, room *reduction)
 	if !some {
 		return nil
 	}
-	left := r.left
+	left, spare := r.left, &t.spare
 	if last != nil && slices.Equal(dropRow, last.dropRow) && slices.Equal(dropCol, last.dropCol) {
 		r.rows, r.cols, left.Cones, left.A, left.P = last.rows, last.cols, last.left.Cones, last.left.A, last.left.P
 	} else {
-		r.rows, r.cols = notDropped(dropRow), notDropped(dropCol)
-		left.Cones, left.A, left.P = withoutRows(p.Cones, dropRow), part(p.A, r.rows, r.cols, m), part(p.P, r.cols, r.cols, n)
+		r.rows, r.cols, left.Cones = notDropped(dropRow), notDropped(dropCol), withoutRows(p.Cones, dropRow)
+		newP, newA, spare = p.P != nil, p.A != nil, new(matrixPair)
+	}
+	if newA {
+		spare.a = t.part(spare.a, p.A, r.rows, r.cols, m)
+		left.A = spare.a
+	}
+	if newP {
+		spare.p = t.part(spare.p, p.P, r.cols, r.cols, n)
+		left.P = spare.p
 	}
 	left.Q, left.B = dense.Cleared(left.Q, len(r.cols)), dense.Cleared(left.B, len(r.rows))
 	if len(r.fixed) > 0 {
@@ -162,29 +195,30 @@ func withoutRows(cones []Cone, drop []bool) []Cone {
 	return out
 }
 
-// part returns the given rows and columns of a, which has that many rows, nil for nil.
-func part(a *sparse.CSC, rows, cols []int32, height int) *sparse.CSC {
-	if a == nil {
-		return nil
-	}
-	to := make([]int32, height)
-	for i := range to {
-		to[i] = -1
-	}
-	for at, i := range rows {
-		to[i] = int32(at)
-	}
+// part returns the given rows and columns of a, which has that many rows, in the memory of a matrix of the same pattern
+// unless that is nil.
+func (t *pattern) part(room, a *sparse.CSC, rows, cols []int32, height int) *sparse.CSC {
 	raw := a.RawMatrix()
-	ptr, ind, data := make([]int, 1, len(cols)+1), make([]int, 0, len(raw.Ind)), make([]float64, 0, len(raw.Ind))
+	if room == nil {
+		room = sparse.NewCSC(len(rows), len(cols), make([]int, 0, len(cols)+1), make([]int, 0, len(raw.Ind)),
+			make([]float64, 0, len(raw.Ind)))
+	}
+	t.to = dense.Cleared(t.to, height)
+	for at, i := range rows {
+		t.to[i] = int32(at) + 1
+	}
+	out := room.RawMatrix()
+	ptr, ind, data := append(out.Indptr[:0], 0), out.Ind[:0], out.Data[:0]
 	for _, j := range cols {
 		for k := raw.Indptr[j]; k < raw.Indptr[j+1]; k++ {
-			if i := to[raw.Ind[k]]; i >= 0 {
-				ind, data = append(ind, int(i)), append(data, raw.Data[k])
+			if i := t.to[raw.Ind[k]]; i > 0 {
+				ind, data = append(ind, int(i)-1), append(data, raw.Data[k])
 			}
 		}
 		ptr = append(ptr, len(ind))
 	}
-	return sparse.NewCSC(len(rows), len(cols), ptr, ind, data)
+	out.Indptr, out.Ind, out.Data = ptr, ind, data
+	return room
 }
 
 // substitute writes q and b of what is left, with the fixed variables in them.

@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/james-bowman/sparse"
+
+	"github.com/conetune/conetune/internal/dense"
 )
 
 // This file finds the equations a'x = 0 that are what rounding leaves of 0'x = 0, the imaginary part of a Hermitian
@@ -13,20 +15,28 @@ import (
 // these rows all numbers of the problem are near one, so that no row of other units is meant. As equations of their own
 // they would contradict each other, or fix variables at chance.
 
+// ears have the memory of quietRows.
+type ears struct {
+	count   []int32
+	largest []float64
+	quiet   []bool
+}
+
 // quietRows lists the equations with such entries.
-func quietRows(p *Problem) (rows []int) {
+func (e *ears) quietRows(p *Problem) (rows []int) {
 	if p.A == nil || len(p.B) == 0 {
 		return nil
 	}
 	raw := p.A.RawMatrix()
-	count, largest := make([]int32, len(p.B)), make([]float64, len(p.B))
+	e.count, e.largest = dense.Cleared(e.count, len(p.B)), dense.Cleared(e.largest, len(p.B))
+	e.quiet = dense.Cleared(e.quiet, len(p.B))
+	count, largest, quiet := e.count, e.largest, e.quiet
 	for k, i := range raw.Ind {
 		count[i]++
 		largest[i] = max(largest[i], math.Abs(raw.Data[k]))
 	}
 	// Most problems have no equation this much smaller than the largest entry of all.
 	most, some := maxAbs(largest), false
-	quiet := make([]bool, len(p.B))
 	for row, c := range Rows(p.Cones) {
 		for i := row; i < row+c.Dim && c.Kind == ZeroCone; i++ {
 			quiet[i] = largest[i] > 0 && largest[i] <= float64(count[i])*unitRoundoff*most
@@ -89,8 +99,8 @@ func (s *checkedSolver) heard(u Update) Update {
 	next := s.data.updated(u)
 	if u.A == nil {
 		next.A = s.given
-	} else if s.quiet = quietRows(&next); s.quiet != nil {
-		s.given = filled(new([]float64), s.data.A, u.A)
+	} else if s.quiet = s.ears.quietRows(&next); s.quiet != nil {
+		s.given = filled(nil, s.data.A, u.A)
 	}
 	before := s.unheard
 	if s.unheard = silence(&next, s.quiet); s.unheard != nil || before != nil {

@@ -152,8 +152,8 @@ func (s *Solver) Solve(ctx context.Context) (*Result, error) {
 }
 
 // SolveInto is Solve for a result of the caller's, zero or of an earlier solve, which it replaces in its memory. Where
-// the native backend has the whole program, and parameters change q and b alone, it allocates nothing after the first
-// few times. After an error the result is of no use.
+// the native backend has the whole program, it allocates nothing after the first few times, whatever the parameters
+// change. After an error the result is of no use.
 func (s *Solver) SolveInto(ctx context.Context, r *Result) error {
 	switch {
 	case s.closed || s.session == nil:

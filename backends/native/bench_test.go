@@ -127,10 +127,12 @@ func BenchmarkSmall(b *testing.B) {
 
 // simplex solves min 1/2 x'Px + q'x over the simplex.
 type simplex struct {
-	t      testing.TB
-	q      []float64
-	solver backends.Solver
-	sol    backends.Solution
+	t       testing.TB
+	q       []float64
+	problem *backends.Problem
+	update  backends.Update // beside q
+	solver  backends.Solver
+	sol     backends.Solution
 }
 
 func newSimplex(t testing.TB, p mat.Matrix) *simplex {
@@ -146,12 +148,13 @@ func newSimplex(t testing.TB, p mat.Matrix) *simplex {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &simplex{t: t, q: make([]float64, n), solver: solver}
+	return &simplex{t: t, q: make([]float64, n), problem: problem, solver: solver}
 }
 
 // next solves with the q there is, from the last solution if it is warm.
 func (s *simplex) next(warm bool) {
-	err := s.solver.Update(backends.Update{Q: s.q})
+	s.update.Q = s.q
+	err := s.solver.Update(s.update)
 	if warm {
 		err = cmp.Or(err, s.solver.WarmStart(backends.Point{X: s.sol.X, S: s.sol.S, Z: s.sol.Z}))
 	}
@@ -161,13 +164,17 @@ func (s *simplex) next(warm bool) {
 	}
 }
 
-// Updates and solves of small programs allocate nothing, cold and warm. The solutions are max(0, -q - lambda) with a
-// lambda for which their sum is one.
+// Updates, from the eleventh on of matrices, too, and solves of small programs allocate nothing, cold and warm. The
+// solutions are max(0, -q - lambda) with a lambda for which their sum is one.
 func TestSmallAllocatesNothing(t *testing.T) {
 	const n = 10
 	s, rng := newSimplex(t, mat.NewDiagDense(n, slices.Repeat([]float64{1}, n))), rand.New(rand.NewPCG(1, 1))
 	for try := range 20 {
 		warm := try%2 == 1
+		if try > 10 {
+			s.update = backends.Update{P: s.problem.P, A: s.problem.A}
+			s.next(warm)
+		}
 		for j := range s.q {
 			s.q[j] += 0.1 * rng.NormFloat64()
 		}

@@ -25,6 +25,7 @@ type scaling struct {
 	col, row []float64
 	// baseD and baseE are where the rounds begin, and what scaleMin and scaleMax are relative to.
 	baseD, baseE []float64
+	apart        apart.Scaling
 	// The least entries of D, and of E in the equations.
 	leastD, leastE float64
 }
@@ -43,25 +44,18 @@ const (
 func (sc *scaling) init(f *form) {
 	sc.d, sc.e = make([]float64, f.n), make([]float64, f.m)
 	sc.col, sc.row = make([]float64, f.n), make([]float64, f.m)
-	sc.baseD, sc.baseE = make([]float64, f.n), make([]float64, f.m)
+	sc.baseE = make([]float64, f.m)
 	sc.c = 1
 }
 
 // begin takes ones, or the factors of package scaling where rows or columns are so far apart that the rounds would
 // not bring them together.
 func (sc *scaling) begin(f *form) {
-	for j := range sc.baseD {
-		sc.baseD[j] = 1
-	}
-	for i := range sc.baseE {
-		sc.baseE[i] = 1
-	}
-	if apart := apart.New(f.user); apart != nil {
-		d, e := apart.Factors()
-		copy(sc.baseD, d)
-		for i, r := range f.row {
-			sc.baseE[i] = e[r.user]
-		}
+	sc.apart.Find(f.user)
+	d, e := sc.apart.Factors()
+	sc.baseD = d
+	for i, r := range f.row {
+		sc.baseE[i] = e[r.user]
 	}
 	copy(sc.d, sc.baseD)
 	copy(sc.e, sc.baseE)

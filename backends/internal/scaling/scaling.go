@@ -26,6 +26,7 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/backends/internal/spread"
+	"github.com/conetune/conetune/internal/dense"
 )
 
 const (
@@ -40,14 +41,22 @@ const (
 
 // Scaling holds the factors; nil means that the problem stays as it is.
 type Scaling struct {
-	d, e []float64
-	c    float64
+	d, e     []float64
+	c        float64
+	col, row []float64 // work space of measure
 }
 
 // New returns the scaling of p, nil if p needs none.
 func New(p *backends.Problem) *Scaling {
-	n, m := p.Dims()
-	s := &Scaling{d: slices.Repeat([]float64{1}, n), e: slices.Repeat([]float64{1}, m), c: 1}
+	if s := new(Scaling); s.Find(p) {
+		return s
+	}
+	return nil
+}
+
+// Find makes s the scaling of p, of factors one if p needs none, in its memory, and says whether p needs any.
+func (s *Scaling) Find(p *backends.Problem) bool {
+	s.d, s.e, s.c = ones(s.d, len(p.Q)), ones(s.e, len(p.B)), 1
 	before, size := s.measure(p)
 	if before > badSpread {
 		scaled := fit(p)
@@ -55,13 +64,21 @@ func New(p *backends.Problem) *Scaling {
 		scaled.c = unit(size)
 		// A spread that scaling does not take away is in the nature of the problem.
 		if after, _ := scaled.measure(p); after < math.Sqrt(before) {
-			return scaled
+			*s = *scaled
+			return true
 		}
 	}
-	if s.c = unit(size); s.c != 1 {
-		return s
+	s.c = unit(size)
+	return s.c != 1
+}
+
+// ones returns n ones in the memory of v.
+func ones(v []float64, n int) []float64 {
+	v = slices.Grow(v[:0], n)[:n]
+	for i := range v {
+		v[i] = 1
 	}
-	return nil
+	return v
 }
 
 // Factors returns the diagonals of D and E.
@@ -80,7 +97,8 @@ func unit(size float64) float64 {
 // columns of [c D P D; E A D], are from each other and from one, and the size of the
 // objective, the larger of |c D q| and |c D P D|. Every setup pays for it.
 func (s *Scaling) measure(p *backends.Problem) (spread, size float64) {
-	col, row := make([]float64, len(s.d)), make([]float64, len(s.e))
+	s.col, s.row = dense.Cleared(s.col, len(s.d)), dense.Cleared(s.row, len(s.e))
+	col, row := s.col, s.row
 	size = largest(p.P, s.c, s.d, s.d, col, col)
 	for j, v := range p.Q {
 		size = max(size, math.Abs(v)*s.c*s.d[j])

@@ -261,6 +261,9 @@ func TestProductsOfSparseMatricesStaySparse(t *testing.T) {
 	// So have products of matrices of variables, from either side, and sums of all entries before.
 	sums, by := convex.CumSum(x), sparse.NewCSC(n, n, start, index, value)
 	require.Equal(t, floats.CumSum(make([]float64, n), at), sums.Eval(convex.Point{x: at}))
+	for _, other := range []mat.Matrix{by.ToCOO(), by.ToDOK()} {
+		require.Equal(t, convex.Mul(by, x).Eval(convex.Point{x: at}), convex.Mul(other, x).Eval(convex.Point{x: at}))
+	}
 	m.Eq("sums", sums, 1)
 	m.Eq("left", convex.Mul(by, convex.Reshape(convex.Stack(x, x), n, 2)), 1)
 	m.Eq("right", convex.Mul(convex.Transpose(x), by), 1)

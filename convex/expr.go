@@ -82,15 +82,10 @@ func (e *expression) Err() error             { return e.err }
 
 // Curvature implements [Expr].
 func (e *expression) Curvature() Curvature {
-	switch {
-	case e.concave:
+	if e.concave {
 		return Concave
-	case len(e.f().Atoms) > 0:
-		return Convex
-	case len(e.f().Aff.Vars) > 0:
-		return Affine
 	}
-	return Constant
+	return e.fn.of().kind
 }
 
 // Sign implements [Expr].
@@ -175,28 +170,46 @@ func (pt Point) of(m *Model) func(*affine.Variable) []float64 {
 	}
 }
 
-// function is that of an expression. A sum is made when it is first asked for, from all its parts together, so that one
-// of many, made in a loop, takes no longer than all of them.
+// function is that of an expression. A sum of multiples of others is made when it is first asked for, from all that its
+// parts are sums of in the end, so that those made in a loop take no longer than the last.
 type function struct {
-	n           int
-	affine      bool
-	left, right *function
-	made        atomic.Pointer[compile.Function]
+	n     int
+	kind  Curvature // constant, affine or convex, as far as the parts tell
+	parts []part    // nil unless it is a sum
+	made  atomic.Pointer[compile.Function]
+	index atomic.Pointer[compile.Index]
+}
+
+// part is a multiple of a function, not negative where that is convex.
+type part struct {
+	of *function
+	by float64
 }
 
 func newFunction(f compile.Function) *function {
-	s := &function{n: f.N, affine: len(f.Atoms) == 0}
+	s := &function{n: f.N}
+	switch {
+	case len(f.Atoms) > 0:
+		s.kind = Convex
+	case len(f.Aff.Vars) > 0:
+		s.kind = Affine
+	}
 	s.made.Store(&f)
 	return s
 }
 
-// plus is the sum, an operand of length 1 being broadcast.
-func (s *function) plus(t *function) *function {
-	n := s.n
-	if n == 1 {
-		n = t.n
+// sum is that of parts, those of length 1 being broadcast.
+func sum(parts ...part) *function {
+	s := &function{n: 1, parts: parts}
+	for _, p := range parts {
+		if s.n == 1 {
+			s.n = p.of.n
+		}
+		if p.by != 0 {
+			s.kind = max(s.kind, p.of.kind)
+		}
 	}
-	return &function{n: n, affine: s.affine && t.affine, left: s, right: t}
+	return s
 }
 
 // f is the function itself.
@@ -204,16 +217,50 @@ func (s *function) f() compile.Function {
 	if f := s.made.Load(); f != nil {
 		return *f
 	}
-	var parts []compile.Function
-	at := s
-	for ; at.made.Load() == nil; at = at.left {
-		parts = append(parts, at.right.f())
+	// The sums that are not made yet, each after its parts, and their factors in s.
+	var order []*function
+	place := map[*function]int{} // in order, -1 before that
+	for open := []*function{s}; len(open) > 0; {
+		at := open[len(open)-1]
+		if k, seen := place[at]; seen {
+			if open = open[:len(open)-1]; k < 0 {
+				place[at], order = len(order), append(order, at)
+			}
+			continue
+		}
+		place[at] = -1
+		for _, p := range slices.Backward(at.parts) {
+			if p.of.made.Load() == nil {
+				open = append(open, p.of)
+			}
+		}
 	}
-	parts = append(parts, at.f())
+	var parts []compile.Function
+	factors := make([]float64, len(order))
+	factors[len(order)-1] = 1
+	for k, at := range slices.Backward(order) {
+		for _, p := range slices.Backward(at.parts) {
+			if to, is := place[p.of]; is {
+				factors[to] += factors[k] * p.by
+			} else {
+				parts = append(parts, p.of.f().Times(factors[k]*p.by))
+			}
+		}
+	}
 	slices.Reverse(parts)
 	f := compile.Total(parts...)
 	s.made.Store(&f)
 	return f
+}
+
+// pick has the entries idx.
+func (s *function) pick(idx []int) compile.Function {
+	x := s.index.Load()
+	if x == nil {
+		x = s.f().Index()
+		s.index.Store(x)
+	}
+	return x.Pick(idx)
 }
 
 // of is the function of an expression, an empty one of a variable that no model has.
@@ -270,12 +317,15 @@ func (e *expression) vector(n int, of func() compile.Function) *expression {
 }
 
 // affine says that an expression is neither convex nor concave alone.
-func (e *expression) affine() bool { return e.fn.of().affine }
+func (e *expression) affine() bool { return e.fn.of().kind < Convex }
 
 // numbers are the entries of a constant without parameters; ok says that it is one.
 func (e *expression) numbers() (values []float64, ok bool) {
+	if e.fn.of().kind > Constant {
+		return nil, false
+	}
 	a := e.f().Aff
-	if !e.affine() || len(a.Vars)+len(a.Pars) > 0 {
+	if len(a.Pars) > 0 {
 		return nil, false
 	}
 	if a.C == nil {
@@ -311,11 +361,7 @@ func operand(op string, x Operand) *expression {
 		}
 		rows, cols := m.Dims()
 		values := make([]float64, rows*cols)
-		for i := range rows {
-			for j := range cols {
-				values[i*cols+j] = m.At(i, j)
-			}
-		}
+		affine.Nonzeros(m, func(i, j int, v float64) { values[i*cols+j] = v })
 		return constant(op, values, rows, cols)
 	}
 	return failed(1, 1, nil, "%s: an operand is %T, expected an Expr, a number, a []float64 or a matrix", op, x)

@@ -52,6 +52,35 @@ var growing = map[string]func(m *convex.Model, x, y *convex.Variable, n int){
 		}
 		m.Minimize(f)
 	},
+	"sum from the right": func(m *convex.Model, x, _ *convex.Variable, n int) {
+		f := convex.At(x, 0)
+		for i := range n {
+			f = convex.Sub(convex.At(x, i), convex.Scale(f, 0.9))
+		}
+		m.Minimize(f)
+	},
+	"entries of a stack": func(m *convex.Model, x, _ *convex.Variable, n int) {
+		var each []convex.Operand
+		for i := range n {
+			each = append(each, convex.Add(convex.At(x, i), i))
+		}
+		all := convex.Stack(each...)
+		for i := range n {
+			m.Le("", convex.At(all, i), 1)
+		}
+	},
+	"atoms of a stack": func(m *convex.Model, x, _ *convex.Variable, n int) {
+		var each []convex.Operand
+		var weights []float64
+		for i := range n {
+			each, weights = append(each, convex.Abs(convex.At(x, i))), append(weights, float64(i))
+		}
+		all := convex.Stack(each...)
+		for i := range n {
+			m.Le("", convex.At(all, i), 1)
+		}
+		m.Minimize(convex.Dot(weights, all))
+	},
 	"convex sum": func(m *convex.Model, x, _ *convex.Variable, n int) {
 		f := convex.At(x, 0)
 		for i := range n {

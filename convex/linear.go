@@ -29,7 +29,7 @@ func Neg(a Operand) Expr { return operand("Neg", a).negative() }
 func (e *expression) negative() *expression {
 	out := *e
 	if e.affine() {
-		out.fn = newFunction(e.f().Times(-1))
+		out.fn = sum(part{e.fn.of(), -1})
 	} else {
 		out.concave = !e.concave
 	}
@@ -39,7 +39,7 @@ func (e *expression) negative() *expression {
 // under is the function that an expression is a sign times of, concave or not as asked.
 func (e *expression) under(concave bool) *function {
 	if e.concave != concave {
-		return newFunction(e.f().Times(-1)) // affine
+		return sum(part{e.fn.of(), -1}) // affine
 	}
 	return e.fn.of()
 }
@@ -62,7 +62,10 @@ func add(op string, a, b *expression) *expression {
 	}
 	concave := a.concave || b.concave
 	out := shape.like(shape)
-	out.fn, out.concave, out.m = a.under(concave).plus(b.under(concave)), concave, m
+	out.fn, out.concave, out.m = sum(part{a.under(concave), 1}, part{b.under(concave), 1}), concave, m
+	if m == nil { // numbers, which several goroutines may go on from
+		out.f()
+	}
 	return out
 }
 
@@ -137,9 +140,9 @@ func product(op string, a, b *expression) *expression {
 	case c.Curvature() != Constant:
 		return failed(shape.rows, shape.cols, m, "%s of %v and %v: both have variables", op, c, e)
 	case fixed && c.Len() == 1:
-		out := weighed(e.vector(e.Len(), func() compile.Function { return e.f().Times(magnitudes(values, e.affine())[0]) }),
-			values)
-		return out.like(e)
+		out := e.like(e)
+		out.fn = sum(part{e.fn.of(), magnitudes(values, e.affine())[0]})
+		return weighed(out, values)
 	case fixed && e.affine() && e.Len() != 1: // entries of a variable stay what they are
 		return newAffine(e.f().Aff.MulMat(mat.NewDiagDense(len(values), values)), m).like(shape)
 	case fixed:
@@ -263,28 +266,12 @@ func times(m mat.Matrix, e *expression) *expression {
 	}
 	var to, from []int
 	var values []float64
-	nonzeros(m, func(i, k int, v float64) {
+	affine.Nonzeros(m, func(i, k int, v float64) {
 		for j := range e.cols {
 			to, from, values = append(to, i*e.cols+j), append(from, k*e.cols+j), append(values, v)
 		}
 	})
 	return linear(e, rows, e.cols, to, from, values)
-}
-
-// nonzeros calls f for the entries of a matrix that are not zero, of sparse ones without looking at others.
-func nonzeros(m mat.Matrix, f func(i, j int, v float64)) {
-	if of, ok := m.(mat.NonZeroDoer); ok {
-		of.DoNonZero(f)
-		return
-	}
-	rows, cols := m.Dims()
-	for i := range rows {
-		for j := range cols {
-			if v := m.At(i, j); v != 0 {
-				f(i, j, v)
-			}
-		}
-	}
 }
 
 // linear adds values[k], or 1, times entry from[k] to entry to[k] of a matrix.
@@ -342,7 +329,7 @@ func Pick(a Operand, idx []int) Expr {
 			return failed(len(idx), 1, e.m, "entry %d of %v", i, e)
 		}
 	}
-	return e.vector(len(idx), func() compile.Function { return e.f().Pick(idx) })
+	return e.vector(len(idx), func() compile.Function { return e.fn.of().pick(idx) })
 }
 
 // Stack returns matrices with the same number of columns below each other, vectors for example.
@@ -474,7 +461,7 @@ func Kron(c, a Operand) Expr {
 	rows, cols := m.Dims()
 	var to, from []int
 	var values []float64
-	nonzeros(m, func(i, j int, v float64) {
+	affine.Nonzeros(m, func(i, j int, v float64) {
 		for k := range e.Len() {
 			row, col := i*e.rows+k/e.cols, j*e.cols+k%e.cols
 			to, from, values = append(to, row*cols*e.cols+col), append(from, k), append(values, v)

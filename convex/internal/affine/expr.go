@@ -164,20 +164,7 @@ func (a Expr) Slice(i, j int) Expr {
 
 // Pick returns the entries idx[0], idx[1], .., which may repeat.
 func (a Expr) Pick(idx []int) Expr {
-	out := Expr{N: len(idx)}
-	for _, t := range a.Vars {
-		out.Vars = t.picked(out.Vars, idx)
-	}
-	for _, t := range a.Pars {
-		out.Pars = t.picked(out.Pars, idx)
-	}
-	if a.C != nil {
-		out.C = make([]float64, len(idx))
-		for k, i := range idx {
-			out.C[k] = a.C[i]
-		}
-	}
-	return out
+	return a.Index().Pick(idx)
 }
 
 // Sum returns the sum of the entries.

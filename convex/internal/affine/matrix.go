@@ -50,34 +50,48 @@ func wrap(m mat.Matrix) *Matrix {
 		raw := a.RawMatrix()
 		return fromCompressed(rows, cols, raw.Indptr, raw.Ind, raw.Data)
 	}
-	if d, ok := m.(mat.Diagonal); ok {
-		val := make([]float64, cols)
-		for j := range val {
-			val[j] = d.At(j, j)
+	var to, from []int
+	var val []float64
+	take := func(i, j int, v float64) {
+		if v != 0 {
+			to, from, val = append(to, i), append(from, j), append(val, v)
 		}
-		return fromCompressed(rows, cols, Consecutive(0, cols+1), Consecutive(0, cols), val)
 	}
-	ptr, ind, val := make([]int, rows+1), []int(nil), []float64(nil)
-	for i := range rows {
+	d, diagonal := m.(mat.Diagonal)
+	of, sparsely := m.(mat.NonZeroDoer)
+	switch {
+	case diagonal:
 		for j := range cols {
-			if v := m.At(i, j); v != 0 {
-				ind, val = append(ind, j), append(val, v)
+			take(j, j, d.At(j, j))
+		}
+	case sparsely:
+		of.DoNonZero(take)
+	default:
+		for i := range rows {
+			for j := range cols {
+				take(i, j, m.At(i, j))
 			}
 		}
-		ptr[i+1] = len(ind)
 	}
+	w := wrap(sparse.NewCOO(rows, cols, to, from, val).ToCSC())
 	// Below a quarter of nonzeros the compressed form is smaller and faster.
-	if 4*len(val) < rows*cols {
-		return fromCompressed(rows, cols, ptr, ind, val)
+	if diagonal || 4*len(w.Val) < rows*cols {
+		return w
 	}
-	w := &Matrix{Rows: rows, Cols: cols, Dense: make([]float64, rows*cols), Stride: cols}
-	for i := range rows {
-		for k := ptr[i]; k < ptr[i+1]; k++ {
-			w.Row(i)[ind[k]] = val[k]
-		}
-	}
-	return w
+	full := &Matrix{Rows: rows, Cols: cols, Dense: make([]float64, rows*cols), Stride: cols}
+	w.Each(func(i, j int, v float64) { full.Row(i)[j] = v })
+	return full
 }
+
+// Each calls f for the entries that are not zero, column by column.
+func (w *Matrix) Each(f func(i, j int, v float64)) {
+	for j := range w.Cols {
+		w.EachOf(j, func(i int, v float64) { f(i, j, v) })
+	}
+}
+
+// Nonzeros calls f for the entries of a matrix that are not zero, of sparse ones without looking at others.
+func Nonzeros(m mat.Matrix, f func(i, j int, v float64)) { wrap(m).Each(f) }
 
 // fromCompressed turns rows x cols compressed rows into compressed columns, by
 // a counting sort that leaves the row indices of each column in order.

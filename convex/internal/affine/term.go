@@ -102,14 +102,6 @@ func (t *Term) Row(r int) int {
 // End is the row after the last one that the term adds to.
 func (t *Term) End() int { return t.Row(t.Rows-1) + 1 }
 
-// at is the row of the term that adds to row i of the expression; the term is no sum.
-func (t *Term) at(i int) (r int, ok bool) {
-	if t.Into != nil {
-		return slices.BinarySearch(t.Into, i-t.Off)
-	}
-	return i - t.Off, i >= t.Off && i < t.Off+t.Rows
-}
-
 // straight says that row r of the term adds to row off+r.
 func (t *Term) straight() bool { return !t.Sum && t.Into == nil }
 
@@ -255,26 +247,14 @@ func (t Term) dotted(c []float64) Term {
 	return t
 }
 
-// picked appends to out the terms whose row k is row rows[k] of the expression.
-func (t Term) picked(out []Term, rows []int) []Term {
-	if t.Sum {
-		for k, i := range rows {
-			if i == t.Off {
-				copied := t
-				copied.Off = k
-				out = append(out, copied)
-			}
-		}
-		return out
-	}
-	var own, into []int // rows of the term, and where they go
-	for k, i := range rows {
-		if r, ok := t.at(i); ok {
-			own, into = append(own, r), append(into, k)
-		}
-	}
+// picked appends to out the term with some of its rows, which become those of another expression that are given.
+func (t Term) picked(out []Term, own, into []int) []Term {
 	switch {
-	case len(own) == 0:
+	case t.Sum:
+		for _, k := range into {
+			t.Off = k
+			out = append(out, t)
+		}
 		return out
 	case t.Mat != nil && len(own) > 1 && !slices.ContainsFunc(own, func(r int) bool { return r != own[0] }):
 		// The same row again and again: one view each.

@@ -124,7 +124,7 @@ func (c *compiler) lessEqual(f Function, to sink) {
 		return
 	}
 	if len(f.Atoms) == 1 {
-		if t := f.Atoms[0]; t.Off == 0 && t.height() == f.N && !t.Sum {
+		if t := f.Atoms[0]; t.Off == 0 && t.Height() == f.N && !t.Sum {
 			c.expand(t, f.Aff, to)
 			return
 		}

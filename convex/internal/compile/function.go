@@ -124,13 +124,16 @@ func (t *AtomTerm) argument() affine.Expr {
 	return t.Atom.Arg
 }
 
-// height is the number of rows the term adds to.
-func (t *AtomTerm) height() int {
+// Height is the number of rows the term adds to.
+func (t *AtomTerm) Height() int {
 	if t.Sum {
 		return 1
 	}
 	return t.count()
 }
+
+// Row is the row that entry r of the selection adds to.
+func (t *AtomTerm) Row(r int) int { return t.Off + r }
 
 // weight is the factor of entry k.
 func (t *AtomTerm) weight(at affine.Values, k int) float64 {
@@ -240,36 +243,51 @@ func (f Function) Dot(c []float64) Function {
 			rows[v] = append(rows[v], i)
 		}
 	}
-	atoms := Function{N: f.N, Aff: affine.Expr{N: f.N}, Atoms: f.Atoms}
+	atoms := Function{N: f.N, Aff: affine.Expr{N: f.N}, Atoms: f.Atoms}.Index()
 	for _, v := range slices.Sorted(maps.Keys(rows)) {
 		out.Atoms = append(out.Atoms, atoms.Pick(rows[v]).Sum().Times(v).Atoms...)
 	}
 	return out
 }
 
+// Index is a function in which terms are found by their rows.
+type Index struct {
+	of     Function
+	affine *affine.Index
+	atoms  *affine.Places
+}
+
+// Index makes that of a function.
+func (f Function) Index() *Index {
+	return &Index{f, f.Aff.Index(), affine.NewPlaces(f.N, len(f.Atoms), func(t int) affine.Spread { return &f.Atoms[t] })}
+}
+
 // Pick returns the given rows, which are in range. A term of many entries becomes
 // one term for each run of rows that it adds to, others are repeated.
-func (f Function) Pick(rows []int) Function {
-	out := Function{N: len(rows), Aff: f.Aff.Pick(rows)}
-	for _, t := range f.Atoms {
-		for k := 0; k < len(rows); k++ {
-			if rows[k] < t.Off || rows[k] >= t.Off+t.height() {
-				continue
-			}
-			part := t
-			part.Off = k
+func (x *Index) Pick(rows []int) Function {
+	out := Function{N: len(rows), Aff: x.affine.Pick(rows)}
+	x.atoms.Pick(rows, func(k int, own, into []int) {
+		t := x.of.Atoms[k]
+		for from := 0; from < len(into); {
+			part, to := t, from+1
+			part.Off = into[from]
 			if !t.Sum && t.count() > 1 {
-				part.sel = nil
-				for ; k < len(rows) && rows[k] >= t.Off && rows[k] < t.Off+t.height(); k++ {
-					part.sel = append(part.sel, t.entry(rows[k]-t.Off))
+				for to < len(into) && into[to] == into[to-1]+1 {
+					to++
 				}
-				k--
+				part.sel = make([]int, to-from)
+				for i, r := range own[from:to] {
+					part.sel[i] = t.entry(r)
+				}
 			}
-			out.Atoms = append(out.Atoms, part)
+			out.Atoms, from = append(out.Atoms, part), to
 		}
-	}
+	})
 	return out
 }
+
+// Pick is that of an index for it alone.
+func (f Function) Pick(rows []int) Function { return f.Index().Pick(rows) }
 
 // Eval returns the exact value at the point that of gives.
 func (f Function) Eval(at affine.Values, of func(*affine.Variable) []float64) []float64 {

@@ -8,7 +8,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/backends"
-	_ "github.com/conetune/conetune/backends/native"
 	"github.com/conetune/conetune/convex"
 )
 
@@ -28,37 +27,26 @@ func Example_lasso() {
 	residual := convex.Sub(convex.Mul(x, b), y)
 	m.Minimize(convex.Add(convex.Scale(1./8, convex.SumSquares(residual)), convex.Scale(lambda, convex.Norm1(b))))
 	program, err := m.Compile()
-	if err != nil {
-		log.Fatal(err)
-	}
-	backend, err := backends.Open("native")
-	if err != nil {
-		log.Fatal(err)
-	}
-	solver, err := program.Solver(convex.SolverOptions{Backend: backend})
-	if err != nil {
-		log.Fatal(err)
-	}
+	check(err)
+	solver, err := program.Solver(convex.SolverOptions{})
+	check(err)
 	defer solver.Close()
-	for _, value := range []float64{0.5, 1.5} {
-		if err := solver.Set(lambda, []float64{value}); err != nil {
-			log.Fatal(err)
-		}
+	for _, weight := range []float64{0.5, 1.5} {
+		check(solver.Set(lambda, []float64{weight}))
 		r, err := solver.Solve(context.Background())
-		if err != nil {
-			log.Fatal(err)
-		}
-		// The columns are orthogonal, so each entry is its least-squares value,
-		// 3, 2 and 1, less lambda, or zero.
-		fmt.Printf("lambda %.1f: %s, b = %.3f\n", value, r.Status, tidy(r.Value(b)))
+		check(err)
+		fmt.Printf("lambda %.1f: %s, %.3f at b = %.3f\n", weight, r.Status, r.Objective, r.Value(b))
 	}
-	fmt.Println("with equations:", solver.Program().Has(backends.ZeroCone))
-	fmt.Println("set up", solver.Stats().Setups, "time, updated", solver.Stats().Updates)
+	// The columns are orthogonal, so each entry is its least-squares value, 3, 2 and 1, less lambda, or zero.
 	// Output:
-	// lambda 0.5: optimal, b = [2.500 1.500 0.500]
-	// lambda 1.5: optimal, b = [1.500 0.500 0.000]
-	// with equations: true
-	// set up 1 time, updated 1
+	// lambda 0.5: optimal, 2.625 at b = [2.500 1.500 0.500]
+	// lambda 1.5: optimal, 5.750 at b = [1.500 0.500 0.000]
+}
+
+func check(err error) {
+	if err != nil {
+		log.Fatal(err)
+	}
 }
 
 // The projection of a point that moves on the simplex, again and again in the memory of one result.
@@ -68,17 +56,9 @@ func ExampleSolver_SolveInto() {
 	m.Eq("sum", convex.Sum(x), 1)
 	m.Minimize(convex.SumSquares(convex.Sub(x, p)))
 	program, err := m.Compile()
-	if err != nil {
-		log.Fatal(err)
-	}
-	backend, err := backends.Open("native")
-	if err != nil {
-		log.Fatal(err)
-	}
-	solver, err := program.Solver(convex.SolverOptions{Backend: backend})
-	if err != nil {
-		log.Fatal(err)
-	}
+	check(err)
+	solver, err := program.Solver(convex.SolverOptions{})
+	check(err)
 	defer solver.Close()
 	var r convex.Result
 	for _, first := range []float64{0.6, 0.9} {
@@ -91,9 +71,13 @@ func ExampleSolver_SolveInto() {
 		}
 		fmt.Printf("%.2f\n", tidy(r.Value(x)))
 	}
+	fmt.Println("with equations:", solver.Program().Has(backends.ZeroCone))
+	fmt.Println("set up", solver.Stats().Setups, "time, updated", solver.Stats().Updates)
 	// Output:
 	// [0.60 0.40 0.00]
 	// [0.75 0.25 0.00]
+	// with equations: true
+	// set up 1 time, updated 1
 }
 
 // tidy rounds what is zero but for the tolerance.
@@ -129,9 +113,7 @@ func Example_portfolio() {
 // mustSolve solves a model.
 func mustSolve(m *convex.Model) *convex.Result {
 	r, err := m.Solve(context.Background())
-	if err != nil {
-		log.Fatal(err)
-	}
+	check(err)
 	return r
 }
 
@@ -175,9 +157,7 @@ func ExampleResult_Derivative() {
 	m.Minimize(convex.SumSquares(convex.Sub(x, p)))
 	r := mustSolve(m)
 	dx, err := r.Derivative(context.Background(), convex.Change{p: {1, 0, 0}})
-	if err != nil {
-		log.Fatal(err)
-	}
+	check(err)
 	fmt.Printf("x = %.2f, moves by %.2f\n", tidy(r.Value(x)), tidy(dx[x]))
 	// Output:
 	// x = [0.70 0.30 0.00], moves by [0.50 -0.50 0.00]
@@ -191,9 +171,7 @@ func ExampleResult_Gradient() {
 	m.Maximize(convex.Sub(convex.Dot(expected, w), convex.SumSquares(w)))
 	r := mustSolve(m)
 	gradient, err := r.Gradient(context.Background(), convex.Dot([]float64{1, 0.2, 0}, w))
-	if err != nil {
-		log.Fatal(err)
-	}
+	check(err)
 	fmt.Printf("w = %.2f, gradient %.2f\n", tidy(r.Value(w)), tidy(gradient[expected]))
 	// Output:
 	// w = [0.60 0.40 0.00], gradient [0.20 -0.20 0.00]

@@ -8,7 +8,7 @@ import (
 	"strconv"
 
 	"github.com/conetune/conetune/backends"
-	_ "github.com/conetune/conetune/backends/native" // of Model.Solve
+	_ "github.com/conetune/conetune/backends/native" // the default
 	"github.com/conetune/conetune/convex/internal/affine"
 	"github.com/conetune/conetune/convex/internal/compile"
 )
@@ -279,11 +279,7 @@ func (m *Model) Solve(ctx context.Context) (*Result, error) {
 
 // solve solves by the native backend.
 func (p *Program) solve(ctx context.Context) (*Result, error) {
-	backend, err := backends.Open("native")
-	if err != nil {
-		return nil, err
-	}
-	s, err := p.Solver(SolverOptions{Backend: backend, WorkingSets: true})
+	s, err := p.Solver(SolverOptions{WorkingSets: true})
 	if err != nil {
 		return nil, err
 	}

@@ -19,7 +19,7 @@ import (
 
 // SolverOptions says how a program is solved.
 type SolverOptions struct {
-	// Backend solves the conic programs; see [backends.Open].
+	// Backend solves the conic programs, see [backends.Open]; nil is the native one.
 	Backend backends.ConicBackend
 	// Options are the backend's. Eps also bounds the residuals of the point
 	// completed from a working set, and TimeLimit holds for all rounds together.
@@ -76,7 +76,10 @@ func (p *Program) solver(o SolverOptions, direct bool) (*Solver, error) {
 		return nil, errors.New(noProgram)
 	}
 	if o.Backend == nil {
-		return nil, errors.New("convex: SolverOptions.Backend is nil; get one from backends.Open")
+		var err error
+		if o.Backend, err = backends.Open(backends.Default); err != nil {
+			return nil, err
+		}
 	}
 	if err := o.Options.Validate(); err != nil {
 		return nil, err

@@ -305,7 +305,7 @@ func TestProgramAsCommand(t *testing.T) {
 	}
 }
 
-// The program of the README is the example of package model.
+// The programs of the README are examples of the packages model and convex.
 func TestProgramOfReadme(t *testing.T) {
 	text := func(path, after, before string) string {
 		raw := readFile(t, "../../"+path)
@@ -317,4 +317,8 @@ func TestProgramOfReadme(t *testing.T) {
 		"examples")
 	require.NotEmpty(t, want)
 	require.Equal(t, want, text("README.md", "func main() {\n", "}\n```"))
+
+	want = text("convex/example_test.go", "func Example_lasso() {\n\t", "\t// The columns")
+	require.NotEmpty(t, want)
+	require.Equal(t, strings.ReplaceAll(want, "\n\t", "\n"), text("README.md", "for two weights is\n\n```go\n", "```"))
 }

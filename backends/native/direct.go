@@ -18,7 +18,6 @@ type direct struct {
 	root         *root // made when it is first needed
 	faced        []faced
 	left         bool // the last run was in a face, where no other goes on
-	zeros        []float64
 	first        remains // at the start, taken down by standing
 	primal, dual float64 // the longest steps, then those to take
 }
@@ -38,9 +37,7 @@ type directions interface {
 
 func newDirect(it *iterate) *direct {
 	d := &direct{iterate: it, sums: sums{it}}
-	if d.by = d.sums; d.fits() {
-		d.zeros = make([]float64, it.f.m)
-	}
+	d.by = d.sums
 	return d
 }
 
@@ -140,21 +137,6 @@ func (d *direct) takeRoot() bool {
 	return true
 }
 
-// longestApart returns the largest steps at most 1 for s and for z.
-func (d *direct) longestApart() (primal, dual float64) {
-	primal, dual = 1, 1
-	for i, c := range d.cones {
-		if d.f.stop.Reached(4 * (d.starts[i+1] - d.starts[i])) {
-			return 0, 0
-		}
-		zero := d.zeros[:d.starts[i+1]-d.starts[i]]
-		s, z := d.of(i, d.s), d.of(i, d.z)
-		primal = c.step(s, z, d.of(i, d.ds), zero, primal)
-		dual = c.step(s, z, zero, d.of(i, d.dz), dual)
-	}
-	return primal, dual
-}
-
 func (d *direct) factor(progress, float64) error {
 	d.by.factor()
 	return nil
@@ -168,7 +150,7 @@ func (d *direct) affine() error {
 // combined computes the direction and the steps along d.
 func (d *direct) combined(p progress, eps float64) error {
 	f := d.f
-	primal, dual := d.longestApart()
+	primal, dual := d.longestApart(1)
 	// sigma = (mu after the predictor / mu)^e (Toh, Todd and Tutuncu 1999)
 	now := dot(d.s[f.zero:], d.z[f.zero:])
 	next := now + primal*dot(d.ds, d.z) + dual*dot(d.s, d.dz) + primal*dual*dot(d.ds, d.dz)
@@ -222,7 +204,7 @@ func (d *direct) correct(wx, wz, target float64, second bool) error {
 	if err := d.by.direction(wx, wz, target, second); err != nil {
 		return err
 	}
-	d.primal, d.dual = d.longestApart()
+	d.primal, d.dual = d.longestApart(1)
 	return nil
 }
 

@@ -15,12 +15,14 @@ type embedding struct {
 	exact          bool      // the Newton systems are solved well enough for the identities of constantPart
 	differences    bool      // x2 and z2 are differences from (x, z)/tau where no cone is eliminated, see whole
 	target         accuracy  // of the Newton systems
-	length         float64   // of the step
+	apart          bool      // steps of x and s and of z may differ
+	primal, dual   float64   // steps of x and s, and of z
 	trialS, trialZ []float64 // points of nonsymmetric cones
 }
 
 func newEmbedding(it *iterate) *embedding {
 	e := &embedding{iterate: it, x2: make([]float64, it.f.n), z2: make([]float64, it.f.m)}
+	e.apart = len(it.f.p.ind)+len(it.f.blocks) == 0
 	dim := 0
 	for _, p := range it.nonsymmetric {
 		dim = max(dim, p.to-p.from)
@@ -219,10 +221,11 @@ func (e *embedding) affine() error {
 // combined computes the direction to the mu that the affine one makes likely, with the second-order correction, and the
 // step along e.
 func (e *embedding) combined(progress, float64) error {
-	a := e.longest()
-	sigma := (1 - a) * (1 - a) * (1 - a)
+	primal, dual := e.longest()
+	rest := 1 - max(primal, dual)
+	sigma := rest * rest * rest
 	err := e.correct(sigma, true)
-	if err != nil || e.length < shortStep {
+	if err != nil || min(e.primal, e.dual) < shortStep {
 		// Far from the central path the second-order correction misleads: go back towards e.
 		err = e.correct(max(sigma, 0.5), false)
 	}
@@ -232,7 +235,7 @@ func (e *embedding) combined(progress, float64) error {
 // correct computes the direction to sigma times the current mu, with the second-order correction of the direction in dz
 // if wanted, and the step to take along e.
 func (e *embedding) correct(sigma float64, second bool) error {
-	e.length = 0
+	e.primal, e.dual = 0, 0
 	target := sigma * e.mu
 	kt := e.kappa*e.tau - target
 	if second {
@@ -244,8 +247,14 @@ func (e *embedding) correct(sigma float64, second bool) error {
 	if err := e.direction(1-sigma, kt, e.target); err != nil {
 		return err
 	}
-	e.length = e.central(min(1, max(stepFraction, 1-max(boundaryShare*sigma, nearBoundary))*e.longest()))
-	if e.length == 0 {
+	primal, dual := e.longest()
+	fraction := max(stepFraction, 1-max(boundaryShare*sigma, nearBoundary))
+	e.primal, e.dual = min(1, fraction*primal), min(1, fraction*dual)
+	if len(e.nonsymmetric) > 0 {
+		e.primal = e.central(e.primal)
+		e.dual = e.primal
+	}
+	if e.primal == 0 || e.dual == 0 {
 		return errOffPath
 	}
 	return nil
@@ -324,8 +333,9 @@ func (e *embedding) scaledNorm(inv float64) float64 {
 	return sum
 }
 
-// longest returns the largest step at most 1 that stays in the cones.
-func (e *embedding) longest() float64 {
+// longest returns the largest steps at most 1 that stay in the cones, of x and s and of z. They may differ where the
+// residuals of a side depend on that side and tau alone (Xu, Hung and Ye 1996), as without P.
+func (e *embedding) longest() (primal, dual float64) {
 	a := 1.0
 	if e.dtau < 0 {
 		a = min(a, -e.tau/e.dtau)
@@ -333,21 +343,21 @@ func (e *embedding) longest() float64 {
 	if e.dkap < 0 {
 		a = min(a, -e.kappa/e.dkap)
 	}
+	if e.apart {
+		return e.longestApart(a)
+	}
 	for i, c := range e.cones {
 		if e.f.stop.Reached(4 * (e.starts[i+1] - e.starts[i])) {
-			return 0
+			return 0, 0
 		}
 		a = c.step(e.of(i, e.s), e.of(i, e.z), e.of(i, e.ds), e.of(i, e.dz), a)
 	}
-	return a
+	return a, a
 }
 
 // central shortens the step a until the nonsymmetric cones are near the
 // central path, and returns 0 if that does not happen.
 func (e *embedding) central(a float64) float64 {
-	if len(e.nonsymmetric) == 0 || a == 0 {
-		return a
-	}
 	sz := dot(e.s, e.z) + e.tau*e.kappa
 	cross := dot(e.s, e.dz) + dot(e.ds, e.z) + e.tau*e.dkap + e.dtau*e.kappa
 	square := dot(e.ds, e.dz) + e.dtau*e.dkap
@@ -371,13 +381,21 @@ func (e *embedding) central(a float64) float64 {
 
 const backtrack = 0.8
 
-// move takes the step.
+// move takes the steps, and returns the longer one. Those of two lengths have a tau each: the side with the larger one
+// is scaled down to the other.
 func (e *embedding) move() float64 {
-	axpy(e.length, e.dx, e.x)
-	axpy(e.length, e.ds[e.f.zero:], e.s[e.f.zero:])
-	axpy(e.length, e.dz, e.z)
-	e.tau += e.length * e.dtau
-	e.kappa += e.length * e.dkap
+	axpy(e.primal, e.dx, e.x)
+	axpy(e.primal, e.ds[e.f.zero:], e.s[e.f.zero:])
+	axpy(e.dual, e.dz, e.z)
+	tauX, tauZ := e.tau+e.primal*e.dtau, e.tau+e.dual*e.dtau
+	e.tau = min(tauX, tauZ)
+	e.kappa += min(e.primal, e.dual) * e.dkap
+	if tauX > tauZ {
+		scaleBy(e.x, tauZ/tauX)
+		scaleBy(e.s, tauZ/tauX)
+	} else if tauZ > tauX {
+		scaleBy(e.z, tauX/tauZ)
+	}
 	e.normalise()
 	for i, c := range e.cones {
 		if c, ok := c.(edgeCone); ok {
@@ -385,7 +403,7 @@ func (e *embedding) move() float64 {
 			c.pullIn(e.of(i, e.z))
 		}
 	}
-	return e.length
+	return max(e.primal, e.dual)
 }
 
 // normalise multiplies the iterate by the number that makes the larger of tau

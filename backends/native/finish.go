@@ -119,7 +119,8 @@ func (r *runner) pursue(p progress, factors int) *backends.Solution {
 			return nil
 		}
 		e.slacks(1)
-		inside = !anew && e.longest() == 1
+		primal, dual := e.longest()
+		inside = !anew && min(primal, dual) == 1
 		axpy(1, e.dx, e.x)
 		axpy(1, e.ds, e.s)
 		axpy(1, e.dz, e.z)

@@ -227,6 +227,21 @@ func (it *iterate) combinedTerm(target float64, second bool) error {
 	return nil
 }
 
+// longestApart returns the largest steps at most limit for s and for z. It clears the complementarity term.
+func (it *iterate) longestApart(limit float64) (primal, dual float64) {
+	primal, dual = limit, limit
+	clear(it.d)
+	for i, c := range it.cones {
+		if it.f.stop.Reached(4 * (it.starts[i+1] - it.starts[i])) {
+			return 0, 0
+		}
+		s, z, zero := it.of(i, it.s), it.of(i, it.z), it.of(i, it.d)
+		primal = c.step(s, z, it.of(i, it.ds), zero, primal)
+		dual = c.step(s, z, zero, it.of(i, it.dz), dual)
+	}
+	return primal, dual
+}
+
 const (
 	// A step shorter than shortStep is tried again without the correction. That
 	// is safe and slow: several short steps with it often lead out of where one is.

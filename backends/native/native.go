@@ -16,8 +16,8 @@
 // that of the rest. Options.Memory bounds what is allocated, before it is.
 //
 // Sources: Goulart and Chen, Clarabel: an interior-point solver for conic
-// programs with quadratic objectives (2024), for the embedding; Nesterov and
-// Todd, Self-scaled barriers (1997); Vandenberghe, The CVXOPT linear and
+// programs with quadratic objectives (2024), for the embedding; Xu, Hung and Ye (1996), for its steps in linear
+// programs; Nesterov and Todd, Self-scaled barriers (1997); Vandenberghe, The CVXOPT linear and
 // quadratic cone program solvers (2010); Mehrotra (1992); Ruiz (2001);
 // Vanderbei, Symmetric quasidefinite matrices (1995); Chen, Goulart and
 // Jones, arXiv 2512.00693 (2025), for warm starts; Chen and Mangasarian, A class of

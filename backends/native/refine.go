@@ -235,7 +235,8 @@ func (r *runner) settle(sol *backends.Solution) {
 			break
 		}
 		e.slacks(1)
-		a := e.longest()
+		primal, dual := e.longest()
+		a := min(primal, dual)
 		if a < 1 {
 			a *= stepFraction
 		}

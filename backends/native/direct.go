@@ -17,7 +17,7 @@ type direct struct {
 	sums         sums
 	root         *root // made when it is first needed
 	faced        []faced
-	left         bool // the last run was in a face, where no other goes on
+	left         bool    // the last run was in a face, where no other goes on
 	first        remains // at the start, taken down by standing
 	primal, dual float64 // the longest steps, then those to take
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
 	"syscall"
@@ -22,6 +23,9 @@ func Begin() (context.Context, io.Writer) {
 	// A panic in a goroutine of a library, or memory that the system does not give, ends a program of Go with status 2,
 	// which is bad input here; so it ends by the signal SIGABRT.
 	debug.SetTraceback("crash")
+	if os.Getenv("GOGC") == "" {
+		startLate()
+	}
 	prepareSystem()
 	ctx, stop := context.Background(), context.CancelFunc(func() {})
 	if !obeyParent() {
@@ -33,6 +37,18 @@ func Begin() (context.Context, io.Writer) {
 		return ctx, cli.ClosedOutput{}
 	}
 	return ctx, os.Stdout
+}
+
+// startLate lets the first collection of garbage wait for a heap of 16 MB, not 4, which many commands never come to.
+func startLate() { runtime.AddCleanup(new(*int), goOn, debug.SetGCPercent(late)) }
+
+const late = 400
+
+// goOn goes on with the usual percent, where that is still late.
+func goOn(usual int) {
+	if now := debug.SetGCPercent(usual); now != late {
+		debug.SetGCPercent(now)
+	}
 }
 
 // Watch ends the process when it takes too much memory, see [watchdog]. The watch is over with stop.

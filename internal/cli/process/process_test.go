@@ -3,7 +3,9 @@ package process
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"runtime/debug"
+	"runtime/metrics"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -85,4 +87,20 @@ func TestMemoryInUse(t *testing.T) {
 	after, _ := memoryInUse()
 	require.Greater(t, after, before+200<<20)
 	require.Equal(t, byte(1), block[len(block)-1])
+}
+
+// The first collection waits; after it they come as usual, or as somebody has said by then.
+func TestStartLate(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(100))
+	percent := func() uint64 {
+		sample := []metrics.Sample{{Name: "/gc/gogc:percent"}}
+		metrics.Read(sample)
+		return sample[0].Value.Uint64()
+	}
+	startLate()
+	require.EqualValues(t, late, percent())
+	require.Eventually(t, func() bool { runtime.GC(); return percent() == 100 }, time.Minute, time.Millisecond)
+	debug.SetGCPercent(thriftPercent)
+	goOn(100)
+	require.EqualValues(t, thriftPercent, percent())
 }

@@ -92,21 +92,6 @@ func compress(rows, cols int, triangle, stored bool, a [][]float64) *sparse.CSC 
 	return sparse.NewCSC(rows, cols, ptr, ind, data)
 }
 
-// quadratic says whether P has an entry.
-func (in *Instance) quadratic() bool {
-	return slices.ContainsFunc(in.P, nonzero)
-}
-
-// supported says whether a backend takes the program.
-func (in *Instance) supported(c backends.Capabilities) bool {
-	for _, k := range in.Cones {
-		if k.Dim > 0 && !c.Supports(k.Kind) {
-			return false
-		}
-	}
-	return c.Quadratic || !in.quadratic()
-}
-
 // timesA returns Ax, timesAT A'z, timesP Px.
 func (in *Instance) timesA(x []float64) []float64 { return times(in.A, x, len(in.B)) }
 func (in *Instance) timesP(x []float64) []float64 { return times(in.P, x, len(in.Q)) }
@@ -132,19 +117,25 @@ func (in *Instance) timesAT(z []float64) []float64 {
 	return out
 }
 
+// each calls f for every cone with the rows that it takes.
+func (in *Instance) each(f func(k backends.Cone, from, to int)) {
+	for row, k := range backends.Rows(in.Cones) {
+		f(k, row, row+k.Dim)
+	}
+}
+
 // beta is the term of the boxes in the dual objective.
-func (in *Instance) beta(z []float64) float64 {
-	sum := 0.0
+func (in *Instance) beta(z []float64) (total float64) {
 	in.each(func(c backends.Cone, from, _ int) {
 		for i := range c.Lower {
 			if v := z[from+i]; v > 0 {
-				sum += c.Lower[i] * v
+				total += c.Lower[i] * v
 			} else if v < 0 {
-				sum += c.Upper[i] * v
+				total += c.Upper[i] * v
 			}
 		}
 	})
-	return sum
+	return total
 }
 
 // dot adds up in twice the precision.
@@ -175,11 +166,16 @@ func (s *sum) addProduct(a, b float64) {
 
 func (s *sum) value() float64 { return s.high + s.low }
 
-func norm(v []float64) float64 { return math.Sqrt(dot(v, v)) }
-
-func nonzero(v []float64) bool {
-	return slices.ContainsFunc(v, func(x float64) bool { return x != 0 })
+// combine returns u + k v.
+func combine(u []float64, k float64, v []float64) []float64 {
+	out := slices.Clone(u)
+	for i := range out {
+		out[i] += k * v[i]
+	}
+	return out
 }
+
+func ones(n int) []float64 { return slices.Repeat([]float64{1}, n) }
 
 // Those of package dense.
 func maxAbs(v []float64) float64      { return dense.MaxAbs(v) }

@@ -12,11 +12,13 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
@@ -109,7 +111,7 @@ func parse(args []string, errOut io.Writer) (*command, error) {
 	f.IntVar(&c.Options.MaxIterations, "max-iterations", 0, "iterations of one solve; 0 is the default of the backend")
 	f.IntVar(&c.show, "show", 50, "wrong answers to list")
 	f.BoolVar(&c.Undecided, "undecided", false, "list undecided answers, too")
-	f.StringVar(&c.out, "out", "", "a directory for wrong answers as shrunk programs, which are Go literals")
+	f.StringVar(&c.out, "out", "", "a directory for wrong answers as shrunk programs, in JSON")
 	f.IntVar(&c.shrink, "shrink", 3, "wrong answers of a kind to shrink")
 	f.StringVar(&c.replay, "replay", "", "the ID of one case to run again and print")
 	if err := f.Parse(args); err != nil {
@@ -167,15 +169,13 @@ func (c *command) save(t *planted.Tally, out io.Writer) error {
 		if err != nil {
 			return err
 		}
-		small, alone := f.Shrink(b, c.Options, 3000)
-		if err := small.Save(c.out, f.ID.String()+":"+f.Backend); err != nil {
+		small := f.Shrink(b, c.Options, 3000)
+		name := filepath.Join(c.out, strings.ReplaceAll(f.ID.String(), ":", "-")+"-"+f.Backend+".json")
+		err = errors.Join(os.MkdirAll(c.out, 0o777), os.WriteFile(name, []byte(small.Case.String()+"\n"), 0o666))
+		if err != nil {
 			return err
 		}
-		note := ""
-		if !alone {
-			note = " (not shrunk: a cold solve of it alone is not wrong)"
-		}
-		fmt.Fprintf(out, "\n// %s: %v%s\n%s", f.Backend, f.Outcome, note, small.GoLiteral())
+		fmt.Fprintf(out, "\n%s %s: %v: %s\n%s\n", f.ID, f.Backend, small.Outcome, small.Detail, small.Case)
 	}
 	return nil
 }
@@ -189,14 +189,14 @@ func (c *command) again(out, errOut io.Writer) int {
 	}
 	tally := &planted.Tally{Counts: map[planted.Row]*planted.Count{}}
 	c.One(id, tally)
-	fmt.Fprint(out, planted.Generate(id).GoLiteral())
+	fmt.Fprintln(out, planted.Generate(id))
 	if err := tally.Print(out); err != nil {
 		fmt.Fprintln(errOut, err)
 		return 1
 	}
 	for _, f := range tally.Findings {
 		fmt.Fprintf(out, "%s %s %v: %v: %s\n", f.ID, f.Backend, f.Class, f.Outcome, f.Detail)
-		fmt.Fprint(out, f.Case.GoLiteral())
+		fmt.Fprintln(out, f.Case)
 	}
 	if tally.All().Wrong() > 0 {
 		return 1

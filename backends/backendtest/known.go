@@ -9,6 +9,7 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/internal/matrices"
+	"github.com/conetune/conetune/internal/planted"
 )
 
 // Case is a problem with a known answer.
@@ -25,6 +26,21 @@ type Case struct {
 	// UniqueX and UniqueZ say that there is no other solution, and that it is
 	// well enough conditioned to be compared entry by entry.
 	UniqueX, UniqueZ bool
+}
+
+// known is the case with what is known about it.
+func (c Case) known() *planted.Case {
+	out := &planted.Case{Instance: planted.Of(c.Problem)}
+	switch c.Status {
+	case backends.PrimalInfeasible:
+		out.Class, out.Farkas = planted.Infeasible, c.Z
+	case backends.DualInfeasible:
+		out.Class, out.Ray = planted.Unbounded, c.X
+	default:
+		out.Truth = planted.Truth{X: c.X, S: c.Problem.Slack(c.X), DualX: c.X, Z: c.Z}
+	}
+	out.Measure()
+	return out
 }
 
 // Cases returns all cases with answers by hand, built anew: of each cone one that shows its multipliers and their
@@ -250,17 +266,11 @@ func (s suite) known(t *testing.T) {
 	}
 	t.Run("infeasible both ways", func(t *testing.T) {
 		// 0 x = 1 with min x: z = -1 and x = -1 are both certificates.
-		p := &backends.Problem{
-			Q: []float64{1}, A: sparse.NewCSC(1, 1, []int{0, 0}, []int{}, []float64{}), B: []float64{1},
-			Cones: []backends.Cone{backends.Zero(1)},
-		}
-		switch sol := s.once(t, p); sol.Status {
-		case backends.PrimalInfeasible:
-			s.checkPrimalInfeasible(t, p, sol)
-		case backends.DualInfeasible:
-			s.checkDualInfeasible(t, p, sol)
-		default:
-			t.Errorf("status %v, expected primal_infeasible or dual_infeasible; %s", sol.Status, sol.Message)
+		c := planted.Case{Instance: planted.Instance{Q: []float64{1}, A: [][]float64{{0}}, B: []float64{1},
+			Cones: []backends.Cone{backends.Zero(1)}},
+			Truth: planted.Truth{Class: planted.Both, Farkas: []float64{-1}, Ray: []float64{-1}}}
+		if v := c.Judge(s.once(t, c.Problem())); v.Outcome != planted.Right {
+			t.Errorf("%v: %s", v.Outcome, v.Detail)
 		}
 	})
 }

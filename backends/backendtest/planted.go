@@ -29,11 +29,7 @@ func (s suite) hostile(t *testing.T) {
 	run := planted.Run{Mode: planted.Hostile, Backends: []backends.ConicBackend{s.backend},
 		Options: backends.Options{Settings: s.options.Settings}, First: uint64(fromEnvironment("HOSTILE_FIRST", 1)),
 		N: fromEnvironment("HOSTILE_SEEDS", 300)}
-	tally := run.Do(context.Background())
-	for _, fault := range tally.Faults(0, 1) {
+	for _, fault := range run.Do(context.Background()).Faults(0, 1) {
 		t.Error(fault)
-	}
-	if w := tally.Warm; w.Lost > w.Starts/50+1 {
-		t.Errorf("undecided after extreme numbers where a fresh solver decides: %d of %d", w.Lost, w.Starts)
 	}
 }

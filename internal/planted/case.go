@@ -89,8 +89,8 @@ func (c *Case) reclass() {
 	}
 }
 
-// measure fills in Value, Least and Unit from the planted points.
-func (c *Case) measure() {
+// Measure fills in Value, Least and Unit from the planted points.
+func (c *Case) Measure() {
 	c.Value, c.Least, c.Unit = math.Inf(1), math.Inf(-1), 0
 	if c.X != nil {
 		c.Value, c.Unit = c.objective(c.X)
@@ -170,6 +170,6 @@ func Parse(text []byte) (*Case, error) {
 	if c.Class == Optimal {
 		c.DualX = c.X
 	}
-	c.measure()
+	c.Measure()
 	return c, c.Verify()
 }

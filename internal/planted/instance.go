@@ -74,6 +74,20 @@ func (in *Instance) Problem() *backends.Problem {
 	return p
 }
 
+// Of returns a program with dense matrices.
+func Of(p *backends.Problem) Instance {
+	n, m := p.Dims()
+	in := Instance{Q: p.Q, A: zeroRows(m, n), B: p.B, Cones: p.Cones}
+	if p.A != nil {
+		p.A.DoNonZero(func(i, j int, v float64) { in.A[i][j] += v })
+	}
+	if p.P != nil {
+		in.P = zeroRows(n, n)
+		p.P.DoNonZero(func(i, j int, v float64) { in.P[i][j], in.P[j][i] = v, v })
+	}
+	return in
+}
+
 // compress returns the columns of a matrix by rows, or of its upper triangle.
 func compress(rows, cols int, triangle, stored bool, a [][]float64) *sparse.CSC {
 	ptr, ind, data := make([]int, cols+1), []int{}, []float64{}

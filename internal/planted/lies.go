@@ -16,7 +16,7 @@ const liesPerCase = 24
 
 func (r Run) lies(id ID, d *draw, t *Tally) {
 	c := d.generate(id)
-	if c.Class == Nonconvex {
+	if c.Whole = false; c.Class == Nonconvex {
 		return
 	}
 	worst := Verdict{Outcome: Right}
@@ -153,7 +153,10 @@ func (d *draw) infinite(v []float64) []float64 {
 
 // climb changes entries as long as the residual falls.
 func (d *draw) climb(v []float64, residual func([]float64) (float64, error)) []float64 {
-	best := math.Inf(1)
+	best, err := residual(v)
+	if err != nil {
+		best = math.Inf(1)
+	}
 	for range 60 {
 		w := slices.Clone(v)
 		i := d.IntN(len(w))
@@ -174,7 +177,7 @@ func (d *draw) climb(v []float64, residual func([]float64) (float64, error)) []f
 	return v
 }
 
-// outside takes from v what lies in the span of the vectors.
+// outside takes from v what lies in the span of the vectors, but for its weakest direction where that is all.
 func outside(span [][]float64, v []float64) []float64 {
 	a, out := mat.NewDense(len(span)+1, len(v), nil), make([]float64, len(v))
 	for i, u := range span {
@@ -186,7 +189,7 @@ func outside(span [][]float64, v []float64) []float64 {
 	}
 	var w mat.Dense
 	svd.VTo(&w)
-	for k := svd.Rank(1e-9); k < len(v); k++ {
+	for k := min(svd.Rank(1e-9), len(v)-1); k < len(v); k++ {
 		u := mat.Col(nil, k, &w)
 		out = combine(out, dot(u, v), u)
 	}

@@ -188,12 +188,13 @@ func TestShrink(t *testing.T) {
 			}
 		}
 	}}
-	tally := Run{Backends: []backends.ConicBackend{b}, N: 300, Mix: Conic, Scales: []int{6}}.Do(context.Background())
+	run := Run{Backends: []backends.ConicBackend{b}, N: 300, Mix: Conic, Scales: []int{6}}
+	tally := run.Do(context.Background())
 	if len(tally.Findings) == 0 {
 		t.Fatal("nothing was found")
 	}
 	for _, f := range tally.Findings[:min(3, len(tally.Findings))] {
-		small := f.Shrink(b, backends.Options{}, 3000)
+		small := run.Shrink(f, 3000)
 		n, m := small.Case.Dims()
 		if err := small.Case.Verify(); err != nil || small.Outcome != f.Outcome || n > 2 || m > 4 {
 			t.Errorf("%v became %s with error %v", f.ID, small.Case, err)

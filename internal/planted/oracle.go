@@ -68,10 +68,12 @@ func (c *Case) Judge(sol *backends.Solution) Verdict {
 		if c.X != nil {
 			return verdict(FalseInfeasible, "x = %.6g is feasible, the radius is %g", c.X, sol.Radius)
 		}
+		right.Outcome, right.Detail = c.minusOne(c.B, sol.Z, c.beta(sol.Z))
 		return right
 	case backends.DualInfeasible:
 		switch {
 		case c.DualX == nil:
+			right.Outcome, right.Detail = c.minusOne(c.Q, sol.X, 0)
 			return right
 		case c.rounded(sol.X):
 			return verdict(Undecided, "x = %.6g is a ray beyond the rounding of the planted z", sol.X)
@@ -155,6 +157,14 @@ func (c *Case) malformed(sol *backends.Solution) string {
 		}
 	}
 	return r
+}
+
+// minusOne wants v'u - beta = -1 of a certificate u.
+func (c *Case) minusOne(v, u []float64, beta float64) (Outcome, string) {
+	if off, size := residual(1, -beta, v, u); !c.Wild && !(off <= 1e-9*size) {
+		return Malformed, fmt.Sprintf("a certificate whose value is off -1 by %g", off)
+	}
+	return Right, ""
 }
 
 // Run sets up and solves the case and judges the answer.

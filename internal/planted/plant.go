@@ -30,7 +30,7 @@ func (d *draw) generate(id ID) *Case {
 		d.scale(c, float64(id.Scale))
 	}
 	c.ID = id
-	c.measure()
+	c.Measure()
 	return c
 }
 

@@ -62,7 +62,7 @@ func (sh Shape) Draw(seed uint64) *Case {
 		c.P[i][i] += 0.1
 	}
 	c.solution(d.entries(n))
-	c.measure()
+	c.Measure()
 	return c
 }
 

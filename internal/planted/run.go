@@ -106,8 +106,8 @@ func (t *Tally) Sum(which func(Row) bool) *Count {
 // All adds the counts up.
 func (t *Tally) All() *Count { return t.Sum(func(Row) bool { return true }) }
 
-// Faults are the answers that are wrong, and that of programs with a clear answer fewer than a share least, or than
-// fewest at all, were answered.
+// Faults are the answers that are wrong, that of programs with a clear answer fewer than a share least, or than fewest
+// at all, were answered, and that a solver on its way is undecided where a fresh one decides, but for one time in 50.
 func (t *Tally) Faults(least float64, fewest int) (list []string) {
 	for _, f := range t.Findings {
 		list = append(list, fmt.Sprintf("%v, %v: %v: %s", f.ID, f.Class, f.Outcome, f.Detail))
@@ -116,6 +116,9 @@ func (t *Tally) Faults(least float64, fewest int) (list []string) {
 	if right, all := c.Outcomes[Right], c.Total(); all < fewest || float64(right) < least*float64(all) {
 		list = append(list, fmt.Sprintf("%d of %d answers are right, the others undecided, expected a share of %g", right,
 			all, least))
+	}
+	if w := t.Warm; w.Lost > 1+w.Starts/50 {
+		list = append(list, fmt.Sprintf("%d of %d answers are undecided where a fresh solver decides", w.Lost, w.Starts))
 	}
 	return list
 }
@@ -139,11 +142,12 @@ func (t *Tally) count(row Row) *Count {
 	return t.Counts[row]
 }
 
-// Warm compares solves from a given point, or after wild numbers, with those of a fresh solver.
+// Warm compares solves on the way, among them all from a given point or after wild numbers, with those of a fresh
+// solver.
 type Warm struct {
 	Starts         int
-	Lost, Won      int // one is undecided where the other decides: the one from the point is lost, the fresh one is won
-	Iterations     int // of both that decide, from the point
+	Lost, Won      int // one is undecided where the other decides: the one on the way is lost, the fresh one is won
+	Iterations     int // of both that decide, from a given point
 	IterationsCold int
 }
 

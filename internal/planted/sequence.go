@@ -66,7 +66,7 @@ func newSequence(d *draw, id ID) *sequence {
 func (s *sequence) seen() *Case {
 	c := s.now.clone()
 	c.Scale(s.by)
-	c.measure()
+	c.Measure()
 	return c
 }
 
@@ -110,7 +110,7 @@ func (s *sequence) solve(b backends.ConicBackend, solver backends.Solver, o back
 	s.did("solve")
 	if sol != nil {
 		s.answers = append(s.answers, sol)
-		if s.warm && !c.Wild {
+		if (s.chance(4) || s.warm) && !c.Wild {
 			s.beside(c, b, o, sol, v, &t.Warm)
 		}
 	}
@@ -142,12 +142,12 @@ func (s *sequence) beside(c *Case, b backends.ConicBackend, o backends.Options, 
 	}
 	w.Starts++
 	switch decided, coldly := v.Outcome == Right, cold.Outcome == Right; {
-	case decided && coldly:
+	case decided && coldly && s.warm:
 		w.Iterations += sol.Iterations
 		w.IterationsCold += other.Iterations
-	case coldly:
+	case coldly && !decided:
 		w.Lost++
-	case decided:
+	case decided && !coldly:
 		w.Won++
 	}
 }

@@ -1,16 +1,11 @@
 package planted
 
-import (
-	"slices"
+import "slices"
 
-	"github.com/conetune/conetune/backends"
-)
-
-// Shrink looks for a smaller program, or a shorter way to one, of which the backend says the same that is wrong. It
+// Shrink looks for a smaller program, or a shorter way to one, of which its backend says the same that is wrong. It
 // takes numbers from the tape that the case was drawn from, or makes them small, and draws from what is left, which is
 // a case of which all is known again. It draws budget times.
-func (f Finding) Shrink(b backends.ConicBackend, o backends.Options, budget int) Finding {
-	r := Run{Backends: []backends.ConicBackend{b}, Options: o}
+func (r Run) Shrink(f Finding, budget int) Finding {
 	best := f
 	for size := len(f.tape); size > 0; {
 		moved := false

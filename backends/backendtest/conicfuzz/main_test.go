@@ -46,8 +46,7 @@ func TestReplay(t *testing.T) {
 	if status := run(context.Background(), []string{"-replay", "verdict:0:all:2"}, &out, os.Stderr); status != 0 {
 		t.Errorf("status %d", status)
 	}
-	if text := out.String(); !strings.Contains(text, `"Cones":[`) ||
-		!strings.Contains(text, "1 answers, 0 wrong") {
+	if text := out.String(); !strings.Contains(text, `"Cones":[`) || !strings.Contains(text, "1 answers, 0 wrong") {
 		t.Error(text)
 	}
 }

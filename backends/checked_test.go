@@ -345,6 +345,10 @@ func TestCheckedRefusals(t *testing.T) {
 		var wrong *ProblemError
 		assert.ErrorAs(t, s.WarmStart(start), &wrong, name)
 	}
+	for _, eps := range []float64{0, -1, nan} {
+		var wrong *ProblemError
+		assert.ErrorAs(t, s.(Tightener).SetEps(eps), &wrong)
+	}
 	require.NoError(t, s.Update(Update{}))
 	assert.Equal(t, -2.0, mustSolve(t, s).Objective)
 	assert.Equal(t, []string{"setup", "solve"}, b.log)

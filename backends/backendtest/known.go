@@ -44,7 +44,7 @@ func (c Case) known() *planted.Case {
 }
 
 // Cases returns all cases with answers by hand, built anew: of each cone one that shows its multipliers and their
-// signs, and shapes that package planted does not draw, without variables, rows or entries.
+// signs, and shapes that package planted does not draw, without rows or entries.
 func Cases() []Case { return slices.Concat(intervalCases(), coneCases(), emptyCases()) }
 
 // matrix returns the compressed columns of the nonzero entries of the rows.
@@ -223,14 +223,9 @@ func coneCases() []Case {
 	}
 }
 
-// emptyCases have no variables, no rows, no objective, or cones without rows.
+// emptyCases have no rows, no objective, rows without entries, or cones without rows.
 func emptyCases() []Case {
 	nonneg, box, soc := backends.Nonnegative, backends.Box, backends.SecondOrder
-	constant := func(name, reason string, c backends.Cone, b, z []float64) Case {
-		return infeasible("no variables, "+name, reason, &backends.Problem{
-			A: sparse.NewCSC(len(b), 0, []int{0}, []int{}, []float64{}), B: b, Cones: []backends.Cone{c},
-		}, z)
-	}
 	return []Case{
 		anyPrimal(optimal("empty/nothing at all", "P = 0, q = 0, m = 0", 0,
 			&backends.Problem{Q: []float64{0, 0}}, []float64{0, 0}, []float64{})),
@@ -248,15 +243,6 @@ func emptyCases() []Case {
 			B:     []float64{0, 3, -1, 0.5, 2, 1},
 			Cones: []backends.Cone{backends.Zero(1), nonneg(2), box([]float64{0}, []float64{1}), soc(2)},
 		}, []float64{1}, []float64{0, 0, 1, 0, 0, 0})),
-		anyDual(optimal("no variables/feasible", "n = 0 with b in the cone", 0, &backends.Problem{
-			Q: []float64{}, A: sparse.NewCSC(5, 0, []int{0}, []int{}, []float64{}), B: []float64{0, 1, 0.5, 2, 1},
-			Cones: []backends.Cone{backends.Zero(1), nonneg(1), box([]float64{0}, []float64{1}), soc(2)},
-		}, []float64{}, make([]float64, 5))),
-		optimal("no variables/no rows", "n = 0, m = 0", 0, &backends.Problem{}, []float64{}, []float64{}),
-		constant("equation", "n = 0 and b = -2", backends.Zero(1), []float64{-2}, []float64{0.5}),
-		constant("inequality", "n = 0 and b = (1, -2)", nonneg(2), []float64{1, -2}, []float64{0, 0.5}),
-		constant("box", "n = 0 and b = 3 in [0, 1]", box([]float64{0}, []float64{1}), []float64{3}, []float64{-0.5}),
-		constant("second-order", "n = 0 and |(0, 2)| <= 1", soc(3), []float64{1, 0, 2}, []float64{1, 0, -1}),
 	}
 }
 

@@ -47,30 +47,3 @@ func (s suite) warmStart(t *testing.T) {
 		})
 	}
 }
-
-// tightening solves to a loose tolerance, and then on to that of the options, also with an update between; a tolerance
-// that is none is refused.
-func (s suite) tightening(t *testing.T) {
-	for _, c := range s.sample() {
-		t.Run(c.Name, func(t *testing.T) {
-			o := s.options.backend()
-			o.Eps = 1e-3
-			solver := s.open(t, c.Problem, o)
-			setEps := solver.(backends.Tightener).SetEps
-			for _, u := range []backends.Update{{}, {Q: c.Problem.Q}} {
-				if loose := Answer(t, solver); loose.Status == backends.Optimal && !(loose.Residuals.Max() <= o.Eps) {
-					t.Errorf("residuals %.1e at the tolerance %.1e", loose.Residuals, o.Eps)
-				}
-				must(t, errors.Join(solver.Update(u), setEps(eps)))
-				for _, bad := range []float64{0, -1, math.NaN()} {
-					var wrong *backends.ProblemError
-					if err := setEps(bad); !errors.As(err, &wrong) {
-						t.Errorf("SetEps(%v): error %v, expected a ProblemError", bad, err)
-					}
-				}
-				s.check(t, c, Answer(t, solver))
-				must(t, setEps(o.Eps)) // looser again: the answer may be as good as it was
-			}
-		})
-	}
-}

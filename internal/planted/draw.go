@@ -46,9 +46,6 @@ func newDraw(id ID, values ...uint64) *draw {
 	return d
 }
 
-// Uint64 is that of the tape, of which rand.Rand has one, too.
-func (d *draw) Uint64() uint64 { return d.tape.Uint64() }
-
 // chance is true once in k times.
 func (d *draw) chance(k int) bool { return d.IntN(k) == 0 }
 

@@ -325,6 +325,38 @@ func TestCheckedErrors(t *testing.T) {
 	assert.ErrorContains(t, err, "backends: scripted does not support the nonnegative cone")
 }
 
+// TestCheckedRefusals gives a solver bad updates and points, none of which comes to the backend or leaves a trace.
+func TestCheckedRefusals(t *testing.T) {
+	b := &scripted{capabilities: able(), answer: exact}
+	s := setup(t, b, bounded(), Options{})
+	nan := math.NaN()
+	for name, u := range map[string]Update{
+		"NaN in q": {Q: []float64{nan}}, "good q, bad b": {Q: []float64{5}, B: []float64{nan, 0}},
+		"good b, NaN in A": {B: []float64{-9, 9}, A: column(nan, 1)}, "other pattern": {A: sparse.NewCSC(2, 1, []int{0, 1}, []int{0}, []float64{-1})},
+		"A of other size": {A: column(-1, 1, 1)}, "P of new pattern": {P: column(1)},
+	} {
+		var wrong *ProblemError
+		assert.ErrorAs(t, s.Update(u), &wrong, name)
+	}
+	for name, start := range map[string]Point{
+		"long x": {X: []float64{1, 2}}, "long z": {Z: make([]float64, 4)}, "NaN in s": {S: []float64{nan, 0}},
+		"Inf in x": {X: []float64{math.Inf(1)}},
+	} {
+		var wrong *ProblemError
+		assert.ErrorAs(t, s.WarmStart(start), &wrong, name)
+	}
+	for _, eps := range []float64{0, -1, nan} {
+		var wrong *ProblemError
+		assert.ErrorAs(t, s.(Tightener).SetEps(eps), &wrong)
+	}
+	require.NoError(t, s.Update(Update{}))
+	assert.Equal(t, -2.0, mustSolve(t, s).Objective)
+	assert.Equal(t, []string{"setup", "solve"}, b.log)
+	require.NoError(t, s.Close())
+	assert.ErrorIs(t, s.Update(Update{}), ErrClosed)
+	assert.ErrorIs(t, s.WarmStart(Point{}), ErrClosed)
+}
+
 func TestCheckedBusy(t *testing.T) {
 	b := &scripted{capabilities: able(), answer: exact}
 	s := setup(t, b, bounded(), Options{})

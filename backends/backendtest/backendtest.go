@@ -9,13 +9,14 @@
 // The notation is that of package backends: minimise 1/2 x'Px + q'x subject to
 // Ax + s = b, s in K, with the multiplier z of the rows.
 //
-// Programs of all cones, degenerate and badly scaled, relations between programs and
-// sequences of updates are those of package planted, which knows their answers. The others
-// have what such a program does not: multipliers by hand, shapes without variables or rows,
-// limits, ends in the middle, misuse, starts from points. Answers by hand carry a
+// Programs of all cones, degenerate and badly scaled, sequences of updates and programs that no one means seriously
+// are those of package planted, which knows their answers. The others
+// have what such a program does not: multipliers by hand, shapes without rows or entries,
+// limits, ends in the middle, starts from points. Answers by hand carry a
 // primal-dual solution or a certificate, which the tests of this package verify with
 // [backends.Recheck] without any solver. Cases with a cone or a quadratic objective that the
-// backend does not declare in its Capabilities are left out.
+// backend does not declare in its Capabilities are left out. What [backends.Open] refuses
+// or answers itself, misuse of all kinds and programs without variables, never comes to a backend, and is tested there.
 package backendtest
 
 import (
@@ -70,11 +71,9 @@ func Run(t *testing.T, b backends.ConicBackend, o Options) {
 		run  func(*testing.T)
 	}{
 		{"Known", s.known}, {"Planted", s.planted(planted.Run{Mode: planted.Verdicts, N: 150, Scales: []int{0, 3}})},
-		{"Relations", s.planted(planted.Run{Mode: planted.Relations, N: 100})},
-		{"Updates", s.updates}, {"UpdatesPlanted", s.planted(planted.Run{Mode: planted.Updates, N: 100})},
-		{"WarmStart", s.warmStart}, {"Tightening", s.tightening}, {"Cancellation", s.cancellation}, {"Limits", s.limits},
+		{"Updates", s.planted(planted.Run{Mode: planted.Updates, N: 120})}, {"Hostile", s.hostile},
+		{"WarmStart", s.warmStart}, {"Cancellation", s.cancellation}, {"Limits", s.limits},
 		{"Determinism", s.determinism}, {"Concurrency", s.concurrency},
-		{"Errors", s.errors}, {"UpdateErrors", s.updateErrors}, {"Closed", s.closed}, {"Busy", s.busy},
 	} {
 		t.Run(part.name, part.run)
 	}
@@ -118,84 +117,24 @@ func (s suite) check(t *testing.T, c Case, sol *backends.Solution) {
 	if sol.Iterations < 0 || sol.SolveTime < 0 || sol.SetupTime < 0 {
 		t.Errorf("negative count or time: %d iterations, setup %v, solve %v", sol.Iterations, sol.SetupTime, sol.SolveTime)
 	}
-	switch sol.Status {
-	case backends.Optimal:
-		s.checkPoint(t, c.Problem, sol)
-		if s.off(sol.Objective, c.Objective) {
-			t.Errorf("objective %.12g, expected %.12g because %s", sol.Objective, c.Objective, c.Reason)
-		}
-		if c.UniqueX {
-			s.near(t, "x", sol.X, c.X)
-		}
-		if c.UniqueZ {
-			s.near(t, "z", sol.Z, c.Z)
-		}
-	case backends.PrimalInfeasible:
-		s.checkPrimalInfeasible(t, c.Problem, sol)
-	case backends.DualInfeasible:
-		s.checkDualInfeasible(t, c.Problem, sol)
-	}
-}
-
-// checkPoint rechecks an optimal point from scratch.
-func (s suite) checkPoint(t *testing.T, p *backends.Problem, sol *backends.Solution) {
-	t.Helper()
-	n, m := p.Dims()
-	if len(sol.X) != n || len(sol.S) != m || len(sol.Z) != m {
-		t.Errorf("x, s, z have lengths %d, %d, %d, expected %d, %d, %d", len(sol.X), len(sol.S), len(sol.Z), n, m, m)
+	if v := c.known().Judge(sol); v.Outcome != planted.Right {
+		t.Errorf("%v: %s", v.Outcome, v.Detail)
 		return
 	}
-	r, primal, dual := backends.Recheck(p, sol.X, sol.S, sol.Z)
-	if !(r.Max() <= eps) {
+	if sol.Status != backends.Optimal {
+		return
+	}
+	if r, _, _ := backends.Recheck(c.Problem, sol.X, sol.S, sol.Z); !(r.Max() <= eps) {
 		t.Errorf("rechecked residuals %.2e miss %.1e", r, eps)
 	}
-	if r != sol.Residuals || primal != sol.Objective || dual != sol.DualObjective {
-		t.Errorf("residuals %v and objectives %v, %v differ from the rechecked %v, %v, %v",
-			sol.Residuals, sol.Objective, sol.DualObjective, r, primal, dual)
+	if s.off(sol.Objective, c.Objective) {
+		t.Errorf("objective %.12g, expected %.12g because %s", sol.Objective, c.Objective, c.Reason)
 	}
-}
-
-func (s suite) checkPrimalInfeasible(t *testing.T, p *backends.Problem, sol *backends.Solution) {
-	t.Helper()
-	n, m := p.Dims()
-	if sol.X != nil || len(sol.Z) != m {
-		t.Errorf("certificate has x of length %d and z of length %d, expected none and %d", len(sol.X), len(sol.Z), m)
-		return
+	if c.UniqueX {
+		s.near(t, "x", sol.X, c.X)
 	}
-	residual, err := backends.CheckPrimalInfeasible(p, sol.Z)
-	if err != nil || !(residual <= eps) {
-		t.Errorf("certificate of primal infeasibility: residual %.2e, error %v", residual, err)
-	}
-	// With x = 0 and s = 0 the dual objective is -(b'z - beta(z)).
-	if _, _, value := backends.Recheck(p, make([]float64, n), make([]float64, m), sol.Z); math.Abs(value-1) > 1e-9 {
-		t.Errorf("certificate has b'z - beta(z) = %v, expected -1", -value)
-	}
-}
-
-func (s suite) checkDualInfeasible(t *testing.T, p *backends.Problem, sol *backends.Solution) {
-	t.Helper()
-	n, m := p.Dims()
-	if sol.Z != nil || len(sol.X) != n || len(sol.S) != m {
-		t.Errorf("certificate has lengths x %d, s %d, z %d, expected %d, %d, none", len(sol.X), len(sol.S), len(sol.Z), n, m)
-		return
-	}
-	residual, err := backends.CheckDualInfeasible(p, sol.X)
-	if err != nil || !(residual <= eps) {
-		t.Errorf("certificate of dual infeasibility: residual %.2e, error %v", residual, err)
-	}
-	value := 0.0
-	for j, q := range p.Q {
-		value += q * sol.X[j]
-	}
-	if math.Abs(value+1) > 1e-9 {
-		t.Errorf("certificate has q'x = %v, expected -1", value)
-	}
-	homogeneous := *p
-	homogeneous.B = make([]float64, m)
-	for i, v := range homogeneous.Slack(sol.X) {
-		if math.Abs(v-sol.S[i]) > 1e-12*max(1, math.Abs(v)) {
-			t.Errorf("certificate has s[%d] = %v, expected -Ax = %v", i, sol.S[i], v)
-		}
+	if c.UniqueZ {
+		s.near(t, "z", sol.Z, c.Z)
 	}
 }
 

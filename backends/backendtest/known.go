@@ -9,6 +9,7 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/internal/matrices"
+	"github.com/conetune/conetune/internal/planted"
 )
 
 // Case is a problem with a known answer.
@@ -27,8 +28,23 @@ type Case struct {
 	UniqueX, UniqueZ bool
 }
 
+// known is the case with what is known about it.
+func (c Case) known() *planted.Case {
+	out := &planted.Case{Instance: planted.Of(c.Problem)}
+	switch c.Status {
+	case backends.PrimalInfeasible:
+		out.Class, out.Farkas = planted.Infeasible, c.Z
+	case backends.DualInfeasible:
+		out.Class, out.Ray = planted.Unbounded, c.X
+	default:
+		out.Truth = planted.Truth{X: c.X, S: c.Problem.Slack(c.X), DualX: c.X, Z: c.Z}
+	}
+	out.Measure()
+	return out
+}
+
 // Cases returns all cases with answers by hand, built anew: of each cone one that shows its multipliers and their
-// signs, and shapes that package planted does not draw, without variables, rows or entries.
+// signs, and shapes that package planted does not draw, without rows or entries.
 func Cases() []Case { return slices.Concat(intervalCases(), coneCases(), emptyCases()) }
 
 // matrix returns the compressed columns of the nonzero entries of the rows.
@@ -207,14 +223,9 @@ func coneCases() []Case {
 	}
 }
 
-// emptyCases have no variables, no rows, no objective, or cones without rows.
+// emptyCases have no rows, no objective, rows without entries, or cones without rows.
 func emptyCases() []Case {
 	nonneg, box, soc := backends.Nonnegative, backends.Box, backends.SecondOrder
-	constant := func(name, reason string, c backends.Cone, b, z []float64) Case {
-		return infeasible("no variables, "+name, reason, &backends.Problem{
-			A: sparse.NewCSC(len(b), 0, []int{0}, []int{}, []float64{}), B: b, Cones: []backends.Cone{c},
-		}, z)
-	}
 	return []Case{
 		anyPrimal(optimal("empty/nothing at all", "P = 0, q = 0, m = 0", 0,
 			&backends.Problem{Q: []float64{0, 0}}, []float64{0, 0}, []float64{})),
@@ -232,15 +243,6 @@ func emptyCases() []Case {
 			B:     []float64{0, 3, -1, 0.5, 2, 1},
 			Cones: []backends.Cone{backends.Zero(1), nonneg(2), box([]float64{0}, []float64{1}), soc(2)},
 		}, []float64{1}, []float64{0, 0, 1, 0, 0, 0})),
-		anyDual(optimal("no variables/feasible", "n = 0 with b in the cone", 0, &backends.Problem{
-			Q: []float64{}, A: sparse.NewCSC(5, 0, []int{0}, []int{}, []float64{}), B: []float64{0, 1, 0.5, 2, 1},
-			Cones: []backends.Cone{backends.Zero(1), nonneg(1), box([]float64{0}, []float64{1}), soc(2)},
-		}, []float64{}, make([]float64, 5))),
-		optimal("no variables/no rows", "n = 0, m = 0", 0, &backends.Problem{}, []float64{}, []float64{}),
-		constant("equation", "n = 0 and b = -2", backends.Zero(1), []float64{-2}, []float64{0.5}),
-		constant("inequality", "n = 0 and b = (1, -2)", nonneg(2), []float64{1, -2}, []float64{0, 0.5}),
-		constant("box", "n = 0 and b = 3 in [0, 1]", box([]float64{0}, []float64{1}), []float64{3}, []float64{-0.5}),
-		constant("second-order", "n = 0 and |(0, 2)| <= 1", soc(3), []float64{1, 0, 2}, []float64{1, 0, -1}),
 	}
 }
 
@@ -250,17 +252,11 @@ func (s suite) known(t *testing.T) {
 	}
 	t.Run("infeasible both ways", func(t *testing.T) {
 		// 0 x = 1 with min x: z = -1 and x = -1 are both certificates.
-		p := &backends.Problem{
-			Q: []float64{1}, A: sparse.NewCSC(1, 1, []int{0, 0}, []int{}, []float64{}), B: []float64{1},
-			Cones: []backends.Cone{backends.Zero(1)},
-		}
-		switch sol := s.once(t, p); sol.Status {
-		case backends.PrimalInfeasible:
-			s.checkPrimalInfeasible(t, p, sol)
-		case backends.DualInfeasible:
-			s.checkDualInfeasible(t, p, sol)
-		default:
-			t.Errorf("status %v, expected primal_infeasible or dual_infeasible; %s", sol.Status, sol.Message)
+		c := planted.Case{Instance: planted.Instance{Q: []float64{1}, A: [][]float64{{0}}, B: []float64{1},
+			Cones: []backends.Cone{backends.Zero(1)}},
+			Truth: planted.Truth{Class: planted.Both, Farkas: []float64{-1}, Ray: []float64{-1}}}
+		if v := c.Judge(s.once(t, c.Problem())); v.Outcome != planted.Right {
+			t.Errorf("%v: %s", v.Outcome, v.Detail)
 		}
 	})
 }

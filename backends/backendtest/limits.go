@@ -40,25 +40,6 @@ func (s suite) cancellation(t *testing.T) {
 	if !ok {
 		t.Skip("no linear rows")
 	}
-	t.Run("before", func(t *testing.T) {
-		ctx, cancel := context.WithCancel(context.Background())
-		cancel()
-		solver := s.open(t, c.Problem, s.options.backend())
-		s.wantStatus(t, solver, ctx, backends.Cancelled)
-		s.check(t, c, Answer(t, solver)) // and the solver is still good
-	})
-	t.Run("before, without variables", func(t *testing.T) {
-		ctx, cancel := context.WithCancel(context.Background())
-		cancel()
-		s.wantStatus(t, s.open(t, &backends.Problem{}, s.options.backend()), ctx, backends.Cancelled)
-	})
-	t.Run("expired deadline", func(t *testing.T) {
-		ctx, cancel := context.WithTimeout(context.Background(), -time.Second)
-		defer cancel()
-		solver := s.open(t, c.Problem, s.options.backend())
-		s.wantStatus(t, solver, ctx, backends.TimeLimit)
-		s.check(t, c, Answer(t, solver))
-	})
 	for _, end := range ends {
 		t.Run("during, "+end.status.String(), func(t *testing.T) {
 			if s.options.NoIterationLog {
@@ -182,18 +163,6 @@ func (s suite) limits(t *testing.T) {
 		needed := s.once(t, c.Problem).Iterations
 		o := s.options.backend()
 		o.MaxIterations = needed + 1
-		s.check(t, c, Answer(t, s.open(t, c.Problem, o)))
-	})
-	t.Run("time", func(t *testing.T) {
-		o := s.options.backend()
-		o.TimeLimit = time.Nanosecond
-		if sol := Answer(t, s.open(t, c.Problem, o)); sol.Status != backends.TimeLimit {
-			t.Errorf("status %v, expected time_limit", sol.Status)
-		}
-	})
-	t.Run("enough time", func(t *testing.T) {
-		o := s.options.backend()
-		o.TimeLimit = time.Hour
 		s.check(t, c, Answer(t, s.open(t, c.Problem, o)))
 	})
 	t.Run("one record per iteration", func(t *testing.T) {

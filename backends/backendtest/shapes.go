@@ -2,9 +2,7 @@ package backendtest
 
 import (
 	"fmt"
-	"math"
 	"slices"
-	"testing"
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/internal/planted"
@@ -59,24 +57,4 @@ func NewCase(sh planted.Shape, seed uint64) Case {
 // shapes are those that the backend supports.
 func (s suite) shapes() []planted.Shape {
 	return slices.DeleteFunc(Shapes(), func(sh planted.Shape) bool { return !s.supports(NewCase(sh, 0).Problem) })
-}
-
-// updates leads one solver through the problems of a shape, each of which it has to decide: in the sequences of package
-// planted an answer to old numbers, which backends.Open does not let pass, is but undecided.
-func (s suite) updates(t *testing.T) {
-	for _, shape := range s.shapes() {
-		t.Run(shape.Name, func(t *testing.T) {
-			solver := s.open(t, NewCase(shape, 0).Problem, s.options.backend())
-			for seed := range uint64(4) {
-				p := NewCase(shape, seed).Problem
-				must(t, solver.Update(backends.Update{P: p.P, Q: p.Q, A: p.A, B: p.B}))
-				for _, v := range [][]float64{p.Q, p.B} { // the solver must have copied what it needs
-					for i := range v {
-						v[i] = math.NaN()
-					}
-				}
-				s.check(t, NewCase(shape, seed), Answer(t, solver))
-			}
-		})
-	}
 }

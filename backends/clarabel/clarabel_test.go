@@ -197,11 +197,7 @@ func band(n int) *backends.Problem {
 	return &backends.Problem{Q: q, A: sparse.NewCSC(c.Dim, n, ptr, ind, val), B: b, Cones: []backends.Cone{c}}
 }
 
-func TestHostile(t *testing.T) { backendtest.Hostile(t, open(t), 1000, nil) }
-
 func TestManyIterations(t *testing.T) { backendtest.ManyIterations(t, open(t)) }
-
-func TestRecovery(t *testing.T) { backendtest.Recovery(t, open(t), 30, nil) }
 
 func TestProcess(t *testing.T) {
 	backendtest.Process(t, open(t), func() backends.Solver {

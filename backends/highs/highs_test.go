@@ -178,11 +178,7 @@ func TestInfinite(t *testing.T) {
 	assert.InEpsilon(t, 1e29, sol.X[0]+sol.X[1], 1e-8)
 }
 
-func TestHostile(t *testing.T) { backendtest.Hostile(t, highs.Raw, 1000, nil) }
-
 func TestManyIterations(t *testing.T) { backendtest.ManyIterations(t, highs.Raw) }
-
-func TestRecovery(t *testing.T) { backendtest.Recovery(t, highs.Raw, 30, nil) }
 
 // TestZeroCost is hostile program 6565, on which the factor of a cost of zero was infinite, and the simplex method of
 // HiGHS did not end. A row bounds x_1, the one with a cost, by 5.714936956411375e-101, and x_2 makes room for it in the

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/conetune/conetune/internal/dense"
+	"github.com/conetune/conetune/internal/factor"
 )
 
 // face is a face of the cone of semidefinite matrices of order n: U Y U' with Y semidefinite of a smaller order.
@@ -104,22 +105,11 @@ func (m *gramMember) span() (out [][]float64, sign float64) {
 	for e, v := range m.val {
 		f[int(m.lp[e])*k+int(m.lq[e])], f[int(m.lq[e])*k+int(m.lp[e])] = sign*v, sign*v
 	}
-	for len(out) < k {
-		at := 0
-		for i := range k {
-			if f[i*k+i] > f[at*k+at] {
-				at = i
-			}
-		}
-		if !(f[at*k+at] > faceRounding*top) {
-			break
-		}
-		v := slices.Clone(f[at*k : at*k+k])
-		scaleBy(v, 1/math.Sqrt(v[at]))
+	out = factor.Root(f, k, faceRounding*top)
+	for _, v := range out {
 		for j := range k {
 			axpy(-v[j], v, f[j*k:j*k+k])
 		}
-		out = append(out, v)
 	}
 	if maxAbs(f) > 10*faceRounding*top {
 		return nil, 0

@@ -10,8 +10,6 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/backends/backendtest"
-	"github.com/conetune/conetune/internal/must"
-	"github.com/conetune/conetune/internal/planted"
 )
 
 // rowsOf returns the matrix with the given rows.
@@ -158,22 +156,4 @@ func TestNothingToMove(t *testing.T) {
 	sol := solveChecked(t, p)
 	require.Equal(t, backends.Optimal, sol.Status, sol.Message)
 	assert.InDelta(t, 0, sol.Objective, 1e-8)
-}
-
-// TestRowsByThemselves: programs of the fuzzer that were called optimal, or infeasible, by residuals that are nothing
-// beside the largest numbers of all, or by a multiplier of 106 bits whose lower half stayed where its upper half had
-// gone, or with an objective that their residuals leave open. What is not decided is said not to be.
-func TestRowsByThemselves(t *testing.T) {
-	for name, want := range map[string]planted.Outcome{
-		"verdict:3:all:102104921": planted.Right, "verdict:6:all:102104921": planted.Right,
-		"verdict:8:all:102092690": planted.Right,
-		"verdict:8:all:102097661": planted.Undecided, "far:10:gen:104006357": planted.Undecided,
-		"far:10:gen:89003946": planted.Undecided,
-	} {
-		id := must.Of(planted.ParseID(name))(t)
-		v := planted.Generate(id).Run(backendtest.Open(t, "native"), backends.Options{})
-		if v.Outcome != planted.Right {
-			assert.Equal(t, want, v.Outcome, "%s: %s", name, v.Detail)
-		}
-	}
 }

@@ -146,11 +146,7 @@ func solve(t testing.TB, p *backends.Problem, o backends.Options) *backends.Solu
 	return backendtest.Solve(t, open(t), p, o)
 }
 
-func TestHostile(t *testing.T) { backendtest.Hostile(t, osqp.Raw, 1000, nil) }
-
 func TestManyIterations(t *testing.T) { backendtest.ManyIterations(t, osqp.Raw) }
-
-func TestRecovery(t *testing.T) { backendtest.Recovery(t, osqp.Raw, 30, nil) }
 
 // TestBeyondInfinity has bounds that OSQP takes as infinite, on the side where that
 // leaves nothing.

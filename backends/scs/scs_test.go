@@ -206,11 +206,7 @@ func solve(t testing.TB, p *backends.Problem, o backends.Options) *backends.Solu
 	return backendtest.Solve(t, open(t), p, o)
 }
 
-func TestHostile(t *testing.T) { backendtest.Hostile(t, open(t), 1000, nil) }
-
 func TestManyIterations(t *testing.T) { backendtest.ManyIterations(t, open(t)) }
-
-func TestRecovery(t *testing.T) { backendtest.Recovery(t, open(t), 30, nil) }
 
 func TestProcess(t *testing.T) {
 	backendtest.Process(t, open(t), func() backends.Solver {

@@ -5,16 +5,13 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
 
 	"github.com/james-bowman/sparse"
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/lapack/lapack64"
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/formats/internal/program"
+	"github.com/conetune/conetune/internal/factor"
 	"github.com/conetune/conetune/internal/indices"
 	"github.com/conetune/conetune/internal/words"
 )
@@ -242,27 +239,17 @@ func squareRoot(p *sparse.CSC) ([][]Entry, error) {
 		for place, j := range of {
 			at[j] = place
 		}
-		full := blas64.Symmetric{N: k, Stride: k, Data: make([]float64, k*k), Uplo: blas.Upper}
-		top := 0.0
+		rest, top := make([]float64, k*k), 0.0
 		for _, j := range of {
-			program.Column(p, j, func(i int, v float64) { full.Data[at[i]*k+at[j]] += v })
-			top = math.Max(top, full.Data[at[j]*(k+1)])
+			program.Column(p, j, func(i int, v float64) { rest[at[i]*k+at[j]] += v })
+			top = math.Max(top, rest[at[j]*(k+1)])
 		}
-		rest := slices.Clone(full.Data)
-		pivot, rank := make([]int, k), 0
-		if top > 0 {
-			_, rank, _ = lapack64.Pstrf(full, pivot, negligible*top, make([]float64, 2*k))
-		}
-		for r := range rank {
+		for _, v := range factor.Root(rest, k, negligible*top) {
 			var row []Entry
-			for c := r; c < k; c++ {
-				v := full.Data[r*k+c]
-				if v == 0 {
-					continue
-				}
-				row = append(row, Entry{Index: [4]int{of[pivot[c]]}, Value: v})
-				for d := r; d <= c; d++ {
-					rest[min(pivot[c], pivot[d])*k+max(pivot[c], pivot[d])] -= v * full.Data[r*k+d]
+			for i, x := range v {
+				if x != 0 {
+					row = append(row, Entry{Index: [4]int{of[i]}, Value: x})
+					floats.AddScaled(rest[i*k+i:i*k+k], -x, v[i:])
 				}
 			}
 			root = append(root, row)

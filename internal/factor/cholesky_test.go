@@ -106,3 +106,23 @@ func TestDefinite(t *testing.T) {
 		require.False(t, f.Factor(k, fill))
 	}
 }
+
+// The products of the root's vectors add up to a matrix of a lower rank, and there are as many as that.
+func TestRoot(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 2))
+	const n, rank = 7, 3
+	a := mat.NewSymDense(n, nil)
+	for range rank {
+		v := mat.NewVecDense(n, nil)
+		for i := range n {
+			v.SetVec(i, rng.NormFloat64())
+		}
+		a.SymRankOne(a, 1, v)
+	}
+	root := Root(a.RawSymmetric().Data, n, 1e-10)
+	require.Len(t, root, rank)
+	for _, v := range root {
+		a.SymRankOne(a, -1, mat.NewVecDense(n, v))
+	}
+	require.Less(t, mat.Norm(a, 2), 1e-12)
+}

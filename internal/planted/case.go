@@ -1,10 +1,10 @@
 package planted
 
 import (
+	"encoding/json"
+	"fmt"
 	"math"
 	"slices"
-
-	"github.com/conetune/conetune/backends"
 )
 
 // Class says what was planted.
@@ -34,13 +34,12 @@ type Truth struct {
 	X, S, DualX, Z []float64
 	// Farkas is a certificate of infeasibility, Ray a direction of descent without end.
 	Farkas, Ray []float64
-	// Value is the optimal value of the class Optimal, and Unit the size of the terms that it is added up from. Gap is
-	// s'z - beta(z) of the planted point, which is above zero where that is rounded: the optimal value may be lower by so
-	// much.
-	Value, Unit, Gap float64
-	// Apart says that a weak program and its dual, or the program that it follows from, have no value in common: one of
-	// them has another, or no point. Answers to them may differ.
-	Apart bool
+	// Wild says that answers have to be of the right form, and nothing else.
+	Wild bool `json:",omitempty"`
+	// Value and Least are the objectives of the points, between which the optimal value lies: +Inf and -Inf without one.
+	// With the class Optimal they differ by what rounding leaves of s'z - beta(z). Unit is the size of the terms that they
+	// are added up from.
+	Value, Least, Unit float64 `json:"-"`
 }
 
 // Case is a program with what is known about it.
@@ -76,86 +75,101 @@ func replace(f func(v []float64) []float64, list []*[]float64) {
 	}
 }
 
-// measure fills in Value and Unit from the planted points.
-func (c *Case) measure() {
-	c.Value, c.Unit, c.Gap = 0, 0, 0
-	if c.Class != Optimal {
-		return
+// reclass sets the class by what is known where there is no value.
+func (c *Case) reclass() {
+	switch {
+	case c.Farkas != nil && c.Ray != nil:
+		c.Class = Both
+	case c.Farkas != nil:
+		c.Class = Infeasible
+	case c.Ray != nil:
+		c.Class = Unbounded
+	default:
+		c.Class = Weak
 	}
-	px := c.timesP(c.X)
-	var value sum
-	for j, x := range c.X {
-		value.addProduct(x/2, px[j])
-		value.addProduct(c.Q[j], x)
-		c.Unit = max(c.Unit, math.Abs(c.Q[j]*x), math.Abs(x*px[j]/2))
-	}
-	for i, z := range c.Z {
-		c.Unit = max(c.Unit, math.Abs(c.B[i]*z))
-	}
-	c.Value = value.value()
-	c.Gap = math.Abs(dot(c.S, c.Z) - c.beta(c.Z))
-	c.Unit = max(c.Unit, math.Abs(c.Value))
 }
 
-// Mix names the cones that programs are drawn from.
-type Mix string
-
-// The mixes. Each has zero, nonnegative and box rows, and quadratic objectives.
-const (
-	Linear  Mix = "lin" // no other cones
-	Conic   Mix = "soc" // second-order cones
-	Matrix  Mix = "sdp" // second-order and semidefinite cones
-	Curved  Mix = "exp" // second-order, exponential and power cones
-	All     Mix = "all" // all but nuclear norms and generalized power cones
-	Nuclear Mix = "nuc" // all but generalized power cones
-	General Mix = "gen" // all but nuclear norms
-	Every   Mix = "any" // all
-)
-
-// Mixes returns all mixes.
-func Mixes() []Mix { return []Mix{Linear, Conic, Matrix, Curved, All, Nuclear, General, Every} }
-
-// kinds are the cones of a mix beside zero, nonnegative and box rows.
-func (m Mix) kinds() []backends.ConeKind {
-	all := []backends.ConeKind{
-		backends.ExponentialCone, backends.DualExponentialCone, backends.PowerCone, backends.DualPowerCone,
-		backends.SecondOrderCone, backends.PSDCone,
+// Measure fills in Value, Least and Unit from the planted points.
+func (c *Case) Measure() {
+	c.Value, c.Least, c.Unit = math.Inf(1), math.Inf(-1), 0
+	if c.X != nil {
+		c.Value, c.Unit = c.objective(c.X)
 	}
-	general := []backends.ConeKind{backends.GeneralizedPowerCone, backends.DualGeneralizedPowerCone}
-	switch m {
-	case Linear:
+	if c.DualX != nil {
+		var s sum
+		for j, u := range c.DualX {
+			s.addProduct(-u/2, dot(c.rowOfP(j), c.DualX))
+		}
+		for i, z := range c.Z {
+			s.addProduct(-c.B[i], z)
+			c.Unit = max(c.Unit, math.Abs(c.B[i]*z))
+		}
+		s.add(c.beta(c.Z))
+		c.Least = s.value()
+		c.Unit = max(c.Unit, math.Abs(c.Least))
+	}
+	if c.Class == Optimal {
+		c.Unit, c.Least = max(c.Unit, math.Abs(c.Value)), c.Value-math.Abs(dot(c.S, c.Z)-c.beta(c.Z))
+	}
+}
+
+// rowOfP is nil where P is.
+func (in *Instance) rowOfP(j int) []float64 {
+	if in.P == nil {
 		return nil
-	case Conic:
-		return all[4:5]
-	case Matrix:
-		return all[4:]
-	case Curved:
-		return all[:5]
-	case All:
-		return all
-	case Nuclear:
-		return append(all, backends.NuclearNormCone)
-	case General:
-		return append(all, general...)
 	}
-	return slices.Concat(all, []backends.ConeKind{backends.NuclearNormCone}, general)
+	return in.P[j]
 }
 
-// MixFor returns the widest mix that the backends take together: programs that one
-// of them does not take are left out for it.
-func MixFor(list ...backends.ConicBackend) Mix {
-	kinds := map[backends.ConeKind]bool{}
-	for _, b := range list {
-		for _, k := range b.Capabilities().Cones {
-			kinds[k] = true
+// objective returns 1/2 x'Px + q'x and the size of its largest term.
+func (in *Instance) objective(x []float64) (value, size float64) {
+	var s sum
+	for j, v := range x {
+		s.addProduct(in.Q[j], v)
+		s.addProduct(v/2, dot(in.rowOfP(j), x))
+		size = max(size, math.Abs(in.Q[j]*v), math.Abs(v*dot(in.rowOfP(j), x))/2)
+	}
+	return s.value(), size
+}
+
+// JSON has no infinities: bounds of boxes that are it become the largest number.
+func (c *Case) swapInfinities(from, to float64) *Case {
+	out := c.clone()
+	for _, k := range out.Cones {
+		for i := range k.Lower {
+			if k.Lower[i] == -from {
+				k.Lower[i] = -to
+			}
+			if k.Upper[i] == from {
+				k.Upper[i] = to
+			}
 		}
 	}
-	mixes := Mixes()
-	slices.Reverse(mixes)
-	for _, m := range mixes {
-		if !slices.ContainsFunc(m.kinds(), func(k backends.ConeKind) bool { return !kinds[k] }) {
-			return m
-		}
+	return out
+}
+
+// String is the case as JSON, which [Parse] reads.
+func (c *Case) String() string {
+	text, err := json.Marshal((*plainCase)(c.swapInfinities(math.Inf(1), math.MaxFloat64)))
+	if err != nil {
+		return err.Error()
 	}
-	return Linear
+	return string(text)
+}
+
+// plainCase is a Case without methods.
+type plainCase Case
+
+// Parse reads a case as String writes it.
+func Parse(text []byte) (*Case, error) {
+	c := &Case{}
+	if err := json.Unmarshal(text, (*plainCase)(c)); err != nil {
+		return nil, fmt.Errorf("planted: %w", err)
+	}
+	c = c.swapInfinities(math.MaxFloat64, math.Inf(1))
+	if c.Class == Optimal {
+		c.DualX = c.X
+	}
+	c.Measure()
+	return c, c.Verify()
 }

@@ -12,10 +12,12 @@
 //	both         z and x of the last two at once.
 //	weak         programs that are feasible or infeasible without a certificate, or whose
 //	             value is not attained: what is asked is that no answer contradicts the
-//	             points that are known.
+//	             points that are known, between whose objectives the value lies.
 //	nonconvex    P with v'Pv < 0: Setup has to refuse it.
 //
-// Programs have up to 16 variables, in the mode [Large] 20 to 79.
+// Programs have up to 16 variables, in the mode [Large] 20 to 79. Up to three rewritings follow, which make the program
+// degenerate or say the same in another way: rows and columns repeated, added up or empty, cones in another order,
+// intervals in another form, the dual program.
 // Numbers are multiples of 2^-8 with few digits, so that sums and products are exact:
 // certificates and rays hold without any rounding, and so do planted points, except on
 // the curved part of exponential, power, matrix and nuclear norm cones, where they hold
@@ -31,9 +33,9 @@
 //   - calls a program infeasible that has the planted feasible point, or unbounded ("dual infeasible") when a dual
 //     feasible point was planted, unless the rounding of that point is all that speaks against the ray: it is undecided
 //     then,
-//   - is optimal with |objective - value| > 1e-4 max(1, u), where u is the largest of
-//     |value|, |q_j x_j|, |b_i z_i| and x'Px/2 at the planted points, the size of what the
-//     value is added up from; what rounding leaves of s'z there may make the value lower,
+//   - is optimal with an objective that is farther than 1e-4 max(1, u) from those of the planted points or what lies
+//     between, where u is the largest of |value|, |q_j x_j|, |b_i z_i| and x'Px/2 there, the size of what the value is
+//     added up from; that of the optimal dual point is lower by what rounding leaves of s'z,
 //   - is optimal with an objective farther from the value than [backends.Solution] says in
 //     Distance, where that speaks about the planted solution,
 //   - is not a solution in the sense of [backends.Solution] (lengths, finite numbers,

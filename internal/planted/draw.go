@@ -3,36 +3,51 @@ package planted
 import (
 	"math"
 	"math/rand/v2"
-
-	"github.com/conetune/conetune/backends"
 )
 
 // draw makes random numbers of one flavour.
 type draw struct {
 	*rand.Rand
+	*tape
 	step    float64 // all numbers are multiples
 	density float64 // the share of nonzeros
 	// regular asks for strictly complementary pairs of numbers that are neither short nor small.
 	regular bool
-	// large asks for tens of variables.
-	large bool
-	// shape is an instance whose cones and number of variables are taken, and P only if
-	// it has one; nil draws them.
+	// far is the size of solutions beside the data, above 1 in the mode Far.
+	far float64
+	// shape is an instance whose cones and number of variables are taken, and P only if it has one; nil draws them.
 	shape *Instance
 }
 
-func newDraw(seed, stream uint64) *draw {
-	d := &draw{Rand: rand.New(rand.NewPCG(seed, stream))}
+// tape is a source of random numbers that keeps what it gives. What is written on it in the beginning comes first.
+type tape struct {
+	rand.Source
+	values []uint64
+	at     int
+}
+
+func (t *tape) Uint64() uint64 {
+	if t.at == len(t.values) {
+		t.values = append(t.values, t.Source.Uint64())
+	}
+	t.at++
+	return t.values[t.at-1]
+}
+
+// newDraw begins with the values on a tape.
+func newDraw(id ID, values ...uint64) *draw {
+	t := &tape{Source: rand.NewPCG(id.Seed, 0x70616e74), values: values}
+	d := &draw{Rand: rand.New(t), tape: t, far: 1}
 	d.step = []float64{1, 1, 0.125, 0x1p-8}[d.IntN(4)]
 	d.density = []float64{1, 1, 0.7, 0.4, 0.2}[d.IntN(5)]
+	if id.Mode == Far {
+		d.far = math.Ldexp(1, max(0, int(float64(id.Scale)*math.Log2(10))-5))
+	}
 	return d
 }
 
 // chance is true once in k times.
 func (d *draw) chance(k int) bool { return d.IntN(k) == 0 }
-
-// degenerate is the same, but never true of what is to be regular.
-func (d *draw) degenerate(k int) bool { return !d.regular && d.chance(k) }
 
 // number is between -3 and 3 and may be zero.
 func (d *draw) number() float64 {
@@ -40,14 +55,6 @@ func (d *draw) number() float64 {
 		return d.NormFloat64()
 	}
 	return math.RoundToEven((6*d.Float64()-3)/d.step) * d.step
-}
-
-// entry is a number of a matrix, zero where the matrix is sparse.
-func (d *draw) entry() float64 {
-	if d.density < 1 && d.Float64() >= d.density {
-		return 0
-	}
-	return d.number()
 }
 
 // amount is positive, at most 3.
@@ -60,26 +67,38 @@ func (d *draw) amount() float64 {
 
 func (d *draw) sign() float64 { return float64(2*d.IntN(2) - 1) }
 
+// magnitude is a power of 2 between 10^-k and 10^k.
+func (d *draw) magnitude(k float64) float64 {
+	return math.Ldexp(1, int(math.Round((2*d.Float64()-1)*k*math.Log2(10))))
+}
+
+// fill calls f for each of n numbers.
+func fill(n int, f func() float64) []float64 {
+	out := make([]float64, n)
+	for i := range out {
+		out[i] = f()
+	}
+	return out
+}
+
+// numbers draws a vector, now and then that of zeros.
 func (d *draw) numbers(n int) []float64 {
-	out := make([]float64, n)
-	if d.degenerate(12) {
-		return out
+	if !d.regular && d.chance(12) {
+		return make([]float64, n)
 	}
-	for i := range out {
-		out[i] = d.number()
-	}
-	return out
+	return fill(n, d.number)
 }
 
+// entries draws a row of a matrix, zeros where that is sparse.
 func (d *draw) entries(n int) []float64 {
-	out := make([]float64, n)
-	for i := range out {
-		out[i] = d.entry()
-	}
-	return out
+	return fill(n, func() float64 {
+		if d.density < 1 && d.Float64() >= d.density {
+			return 0
+		}
+		return d.number()
+	})
 }
 
-// rows draws the rows of a matrix.
 func (d *draw) rows(m, n int) [][]float64 {
 	out := make([][]float64, m)
 	for i := range out {
@@ -89,8 +108,8 @@ func (d *draw) rows(m, n int) [][]float64 {
 }
 
 // size is a number of variables, mostly few.
-func (d *draw) size() int {
-	if d.large {
+func (d *draw) size(mode string) int {
+	if mode == Large {
 		return 20 + d.IntN(60)
 	}
 	switch d.IntN(10) {
@@ -103,76 +122,21 @@ func (d *draw) size() int {
 	}
 }
 
-// cones draws the cones of a program with about as many rows as there are variables,
-// up to twice as many.
-func (d *draw) cones(mix Mix, n int) []backends.Cone {
-	if d.chance(25) {
-		return nil
+// orthogonal returns rows of an orthogonal matrix: signs in places, with two reflections unless it is to be exact.
+func (d *draw) orthogonal(n int, exact bool) [][]float64 {
+	out := zeroRows(n, n)
+	for i, j := range d.Perm(n) {
+		out[i][j] = d.sign()
 	}
-	curved := mix.kinds()
-	if d.chance(3) {
-		curved = nil
-	}
-	rows := 1 + d.IntN(2*n)
-	var out []backends.Cone
-	for m := 0; m < rows; m += out[len(out)-1].Dim {
-		var c backends.Cone
-		part := 1 + d.IntN(min(rows-m, 6))
-		switch k := d.IntN(6); {
-		case len(curved) > 0 && k >= 3:
-			c = d.curvedCone(curved[d.IntN(len(curved))])
-		case k%3 == 0:
-			c = backends.Zero(part)
-		case k%3 == 1:
-			c = backends.Nonnegative(part)
-		default:
-			c = d.box(part)
+	for range 2 {
+		if exact {
+			break
 		}
-		out = append(out, c)
+		v := fill(n, d.NormFloat64)
+		v[d.IntN(n)]++
+		for i, row := range out {
+			out[i] = combine(row, -2*dot(row, v)/dot(v, v), v)
+		}
 	}
 	return out
-}
-
-func (d *draw) curvedCone(k backends.ConeKind) backends.Cone {
-	alpha := []float64{0.5, 0.25, 0.75, 0.3, 0.8, 0.05 + 0.9*d.Float64()}[d.IntN(6)]
-	switch k {
-	case backends.SecondOrderCone:
-		return backends.SecondOrder(1 + d.IntN(5))
-	case backends.PSDCone:
-		return backends.PSD(1 + d.IntN(4)*(1+d.IntN(2))/2)
-	case backends.ExponentialCone:
-		return backends.Exponential()
-	case backends.DualExponentialCone:
-		return backends.DualExponential()
-	case backends.PowerCone:
-		return backends.Power(alpha)
-	case backends.DualPowerCone:
-		return backends.DualPower(alpha)
-	case backends.GeneralizedPowerCone:
-		return d.generalizedPower()
-	case backends.DualGeneralizedPowerCone:
-		return dual(d.generalizedPower())
-	default:
-		return backends.NuclearNorm(1+d.IntN(3), 1+d.IntN(3))
-	}
-}
-
-// box draws bounds: both, one, none, equal, or far away.
-func (d *draw) box(n int) backends.Cone {
-	lower, upper := make([]float64, n), make([]float64, n)
-	for i := range lower {
-		lower[i] = d.number()
-		upper[i] = lower[i] + d.amount()
-		switch d.IntN(9) {
-		case 0, 1:
-			upper[i] = math.Inf(1)
-		case 2, 3:
-			lower[i] = math.Inf(-1)
-		case 4:
-			lower[i], upper[i] = math.Inf(-1), math.Inf(1)
-		case 5:
-			upper[i] = lower[i]
-		}
-	}
-	return backends.Box(lower, upper)
 }

@@ -74,6 +74,20 @@ func (in *Instance) Problem() *backends.Problem {
 	return p
 }
 
+// Of returns a program with dense matrices.
+func Of(p *backends.Problem) Instance {
+	n, m := p.Dims()
+	in := Instance{Q: p.Q, A: zeroRows(m, n), B: p.B, Cones: p.Cones}
+	if p.A != nil {
+		p.A.DoNonZero(func(i, j int, v float64) { in.A[i][j] += v })
+	}
+	if p.P != nil {
+		in.P = zeroRows(n, n)
+		p.P.DoNonZero(func(i, j int, v float64) { in.P[i][j], in.P[j][i] = v, v })
+	}
+	return in
+}
+
 // compress returns the columns of a matrix by rows, or of its upper triangle.
 func compress(rows, cols int, triangle, stored bool, a [][]float64) *sparse.CSC {
 	ptr, ind, data := make([]int, cols+1), []int{}, []float64{}
@@ -90,21 +104,6 @@ func compress(rows, cols int, triangle, stored bool, a [][]float64) *sparse.CSC 
 		ptr[j+1] = len(ind)
 	}
 	return sparse.NewCSC(rows, cols, ptr, ind, data)
-}
-
-// quadratic says whether P has an entry.
-func (in *Instance) quadratic() bool {
-	return slices.ContainsFunc(in.P, nonzero)
-}
-
-// supported says whether a backend takes the program.
-func (in *Instance) supported(c backends.Capabilities) bool {
-	for _, k := range in.Cones {
-		if k.Dim > 0 && !c.Supports(k.Kind) {
-			return false
-		}
-	}
-	return c.Quadratic || !in.quadratic()
 }
 
 // timesA returns Ax, timesAT A'z, timesP Px.
@@ -132,19 +131,25 @@ func (in *Instance) timesAT(z []float64) []float64 {
 	return out
 }
 
+// each calls f for every cone with the rows that it takes.
+func (in *Instance) each(f func(k backends.Cone, from, to int)) {
+	for row, k := range backends.Rows(in.Cones) {
+		f(k, row, row+k.Dim)
+	}
+}
+
 // beta is the term of the boxes in the dual objective.
-func (in *Instance) beta(z []float64) float64 {
-	sum := 0.0
+func (in *Instance) beta(z []float64) (total float64) {
 	in.each(func(c backends.Cone, from, _ int) {
 		for i := range c.Lower {
 			if v := z[from+i]; v > 0 {
-				sum += c.Lower[i] * v
+				total += c.Lower[i] * v
 			} else if v < 0 {
-				sum += c.Upper[i] * v
+				total += c.Upper[i] * v
 			}
 		}
 	})
-	return sum
+	return total
 }
 
 // dot adds up in twice the precision.
@@ -175,11 +180,16 @@ func (s *sum) addProduct(a, b float64) {
 
 func (s *sum) value() float64 { return s.high + s.low }
 
-func norm(v []float64) float64 { return math.Sqrt(dot(v, v)) }
-
-func nonzero(v []float64) bool {
-	return slices.ContainsFunc(v, func(x float64) bool { return x != 0 })
+// combine returns u + k v.
+func combine(u []float64, k float64, v []float64) []float64 {
+	out := slices.Clone(u)
+	for i := range out {
+		out[i] += k * v[i]
+	}
+	return out
 }
+
+func ones(n int) []float64 { return slices.Repeat([]float64{1}, n) }
 
 // Those of package dense.
 func maxAbs(v []float64) float64      { return dense.MaxAbs(v) }

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/internal/finite"
 )
 
 // Outcome says what an answer is worth.
@@ -48,69 +49,58 @@ type Verdict struct {
 	Outcome Outcome
 	Status  backends.Status // of the answer, if there is one
 	Detail  string
-	// Beyond says that a false certificate claims nothing about the planted point, as
-	// that lies outside the radius that the solution states.
-	Beyond bool
-	// Strict says that an objective is off by more than Tolerance max(1, |value|).
-	Strict bool
 }
 
 // Judge says what an answer to the case is worth.
 func (c *Case) Judge(sol *backends.Solution) Verdict {
-	v := Verdict{Outcome: Undecided, Status: sol.Status}
-	if sol.Status != backends.Optimal {
-		v.Detail = fmt.Sprintf("%v: %s, residuals %.1e, %d iterations", sol.Status, sol.Message, sol.Residuals,
-			sol.Iterations)
-	}
-	wrong := func(o Outcome, format string, args ...any) Verdict {
-		v.Outcome, v.Detail = o, fmt.Sprintf(format, args...)
-		return v
+	verdict := func(o Outcome, format string, args ...any) Verdict {
+		return Verdict{o, sol.Status, fmt.Sprintf(format, args...)}
 	}
 	if reason := c.malformed(sol); reason != "" {
-		return wrong(Malformed, "%s", reason)
+		return verdict(Malformed, "%s", reason)
 	}
 	if c.Class == Nonconvex {
-		return wrong(Accepted, "%v, objective %g", sol.Status, sol.Objective)
+		return verdict(Accepted, "%v, objective %g", sol.Status, sol.Objective)
 	}
+	right := verdict(Right, "")
 	switch sol.Status {
 	case backends.PrimalInfeasible:
 		if c.X != nil {
-			v.Beyond = maxAbs(c.X) > sol.Radius
-			return wrong(FalseInfeasible, "x = %.6g is feasible", c.X)
+			return verdict(FalseInfeasible, "x = %.6g is feasible, the radius is %g", c.X, sol.Radius)
 		}
-		v.Outcome = Right
+		right.Outcome, right.Detail = c.minusOne(c.B, sol.Z, c.beta(sol.Z))
+		return right
 	case backends.DualInfeasible:
-		if c.DualX != nil {
-			if c.rounded(sol.X) {
-				v.Detail = fmt.Sprintf("x = %.6g is a ray beyond the rounding of the planted z", sol.X)
-				return v
-			}
-			v.Beyond = max(maxAbs(c.Z), maxAbs(c.DualX)) > sol.Radius
-			return wrong(FalseUnbounded, "z = %.6g is dual feasible", c.Z)
-		}
-		v.Outcome = Right
-	case backends.Optimal:
 		switch {
-		case c.Farkas != nil || c.Class == Infeasible:
-			return wrong(FalseOptimal, "objective %g, but the program is infeasible", sol.Objective)
-		case c.Ray != nil:
-			return wrong(FalseOptimal, "objective %g, but the program is unbounded", sol.Objective)
-		case c.Class == Optimal:
-			off := math.Abs(sol.Objective - c.Value)
-			v.Strict = !(off <= Tolerance*max(1, math.Abs(c.Value)))
-			// what rounding leaves of the planted gap the value may be lower by
-			lower := max(0, min(off, c.Value-sol.Objective, c.Gap))
-			if !(off-lower <= Tolerance*max(1, c.Unit)) {
-				return wrong(Off, "objective %.12g, expected %.12g from terms of size %.3g", sol.Objective, c.Value, c.Unit)
-			}
-			if c.within(sol) && !(off <= sol.Distance+c.Gap+1e-11*max(1, c.Unit)) {
-				return wrong(TooFar, "objective %.15g is %g from %.15g, which is said to be at most %g", sol.Objective, off,
-					c.Value, sol.Distance)
-			}
+		case c.DualX == nil:
+			right.Outcome, right.Detail = c.minusOne(c.Q, sol.X, 0)
+			return right
+		case c.rounded(sol.X):
+			return verdict(Undecided, "x = %.6g is a ray beyond the rounding of the planted z", sol.X)
 		}
-		v.Outcome = Right
+		return verdict(FalseUnbounded, "z = %.6g is dual feasible, the radius is %g", c.Z, sol.Radius)
+	case backends.Optimal:
+		unit := c.Unit
+		if c.Class == Weak { // solutions may be far from the planted points
+			_, size := c.objective(sol.X)
+			unit = max(unit, size)
+		}
+		unit = max(1, unit)
+		switch off := math.Abs(sol.Objective - c.Value); {
+		case c.Farkas != nil || c.Ray != nil:
+			return verdict(FalseOptimal, "objective %g, but the program is %v", sol.Objective, c.Class)
+		case c.Wild:
+		case !(sol.Objective <= c.Value+Tolerance*unit && sol.Objective >= c.Least-Tolerance*unit):
+			return verdict(Off, "objective %.12g, expected %.12g to %.12g from terms of size %.3g", sol.Objective, c.Least,
+				c.Value, unit)
+		case c.Class == Optimal && c.within(sol) && !(off <= sol.Distance+c.Value-c.Least+1e-11*unit):
+			return verdict(TooFar, "objective %.15g is %g from %.15g, which is said to be at most %g", sol.Objective, off,
+				c.Value, sol.Distance)
+		}
+		return right
 	}
-	return v
+	return verdict(Undecided, "%v: %s, residuals %.1e, %d iterations", sol.Status, sol.Message, sol.Residuals,
+		sol.Iterations)
 }
 
 // rounded says whether what rounding leaves of r = Pu + A'z + q at the planted (u, z) makes up for half of a ray x with
@@ -118,15 +108,8 @@ func (c *Case) Judge(sol *backends.Solution) Verdict {
 func (c *Case) rounded(x []float64) bool {
 	most := 0.0
 	for j, q := range c.Q {
-		var r sum
-		r.add(q)
-		for i, z := range c.Z {
-			r.addProduct(c.A[i][j], z)
-		}
-		for i, row := range c.P {
-			r.addProduct(row[j], c.DualX[i])
-		}
-		most += math.Abs(r.value() * x[j])
+		off, _ := residual(q, 0, append(column(c.A, j), c.rowOfP(j)...), slices.Concat(c.Z, c.DualX))
+		most += math.Abs(off * x[j])
 	}
 	return 2*most >= 1 // the rest is rounding of x
 }
@@ -144,10 +127,8 @@ func (c *Case) malformed(sol *backends.Solution) string {
 		if len(v) != length {
 			return fmt.Sprintf("%v with %s of length %d, expected %d", sol.Status, name, len(v), length)
 		}
-		for _, x := range v {
-			if math.IsNaN(x) || math.IsInf(x, 0) {
-				return fmt.Sprintf("%v with %s = %g", sol.Status, name, v)
-			}
+		if !finite.All(v...) {
+			return fmt.Sprintf("%v with %s = %g", sol.Status, name, v)
 		}
 		return ""
 	}
@@ -164,33 +145,26 @@ func (c *Case) malformed(sol *backends.Solution) string {
 			return fmt.Sprintf("dual_infeasible with z or the objective %g", sol.Objective)
 		}
 		return cmp.Or(point("x", sol.X, n), point("s", sol.S, m))
-	case backends.Optimal:
-		if r := cmp.Or(point("x", sol.X, n), point("s", sol.S, m), point("z", sol.Z, m)); r != "" {
-			return r
-		}
+	}
+	if sol.X == nil && sol.S == nil && sol.Z == nil && sol.Status != backends.Optimal {
+		return ""
+	}
+	r := cmp.Or(point("x", sol.X, n), point("s", sol.S, m), point("z", sol.Z, m))
+	if r == "" && sol.Status == backends.Optimal && !c.Wild {
 		value, size := c.objective(sol.X)
 		if !(math.Abs(value-sol.Objective) <= 1e-9*max(1, size)) {
 			return fmt.Sprintf("objective %.12g, but that of x is %.12g", sol.Objective, value)
 		}
 	}
-	return ""
+	return r
 }
 
-// objective returns 1/2 x'Px + q'x and the size of its largest term.
-func (c *Case) objective(x []float64) (value, size float64) {
-	var s sum
-	for j, v := range x {
-		s.addProduct(c.Q[j], v)
-		size = max(size, math.Abs(c.Q[j]*v))
-		if c.P == nil || v == 0 {
-			continue
-		}
-		s.addProduct(v/2, dot(c.P[j], x))
-		for i, p := range c.P[j] {
-			size = max(size, math.Abs(v*p*x[i]))
-		}
+// minusOne wants v'u - beta = -1 of a certificate u.
+func (c *Case) minusOne(v, u []float64, beta float64) (Outcome, string) {
+	if off, size := residual(1, -beta, v, u); !c.Wild && !(off <= 1e-9*size) {
+		return Malformed, fmt.Sprintf("a certificate whose value is off -1 by %g", off)
 	}
-	return s.value(), size
+	return Right, ""
 }
 
 // Run sets up and solves the case and judges the answer.
@@ -219,7 +193,7 @@ func (c *Case) solve(solver backends.Solver) (sol *backends.Solution, v Verdict)
 	defer recovered(&v)
 	sol, err := solver.Solve(context.Background())
 	if err != nil {
-		return nil, Verdict{Outcome: Failed, Detail: "Solve: " + err.Error()}
+		return nil, c.refused("Solve", err)
 	}
 	return sol, c.Judge(sol)
 }
@@ -233,11 +207,14 @@ func recovered(v *Verdict) {
 // refused judges an error of a call that is given the case.
 func (c *Case) refused(call string, err error) Verdict {
 	var wrong *backends.ProblemError
-	if errors.As(err, &wrong) && wrong.Direction != nil && c.Class == Nonconvex {
-		if d := wrong.Direction; len(d) != len(c.Q) || !(dot(d, c.timesP(d)) < 0) {
-			return Verdict{Outcome: Malformed, Detail: fmt.Sprintf("the direction %.6g does not prove that P is indefinite", d)}
-		}
-		return Verdict{Outcome: Right}
+	switch is := errors.As(err, &wrong); {
+	case is && c.Wild:
+		return Verdict{Outcome: Undecided, Detail: err.Error()}
+	case !is || wrong.Direction == nil || c.Class != Nonconvex:
+		return Verdict{Outcome: Failed, Detail: call + ": " + err.Error()}
 	}
-	return Verdict{Outcome: Failed, Detail: call + ": " + err.Error()}
+	if d := wrong.Direction; len(d) != len(c.Q) || !(dot(d, c.timesP(d)) < 0) {
+		return Verdict{Outcome: Malformed, Detail: fmt.Sprintf("the direction %.6g does not prove that P is indefinite", d)}
+	}
+	return Verdict{Outcome: Right}
 }

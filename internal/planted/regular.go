@@ -25,7 +25,7 @@ type Shape struct {
 // Draw draws a program of that shape. Those of all seeds have the same places of entries and the same bounds, so that
 // one can be updated to another.
 func (sh Shape) Draw(seed uint64) *Case {
-	d := &draw{Rand: rand.New(rand.NewPCG(seed, 17)), density: 1, regular: true}
+	d := &draw{Rand: rand.New(rand.NewPCG(seed, 17)), density: 1, regular: true, far: 1}
 	same := &draw{Rand: rand.New(rand.NewPCG(0, 18)), density: sh.Density, regular: true}
 	n := sh.N
 	c := &Case{Truth: Truth{Class: Optimal, S: []float64{}, Z: []float64{}}}
@@ -61,11 +61,8 @@ func (sh Shape) Draw(seed uint64) *Case {
 	for i := 0; sh.Rank == n && i < n; i++ {
 		c.P[i][i] += 0.1
 	}
-	c.X = d.entries(n)
-	c.DualX = c.X
-	c.setB()
-	c.setQ()
-	c.measure()
+	c.solution(d.entries(n))
+	c.Measure()
 	return c
 }
 

@@ -7,6 +7,29 @@ import (
 	"github.com/conetune/conetune/backends"
 )
 
+// rewritings make the program degenerate, or say the same in another way. All that was planted stays true, or follows
+// along. They leave alone what they cannot change.
+var rewritings = []struct {
+	name  string
+	apply func(*draw, *Case)
+}{
+	{"row repeated", (*draw).repeatRow},
+	{"row of zeros", (*draw).addZeroRow},
+	{"rows added up", (*draw).sumRows},
+	{"column of zeros", func(_ *draw, c *Case) { c.addColumn(make([]float64, len(c.B)), make([]float64, len(c.Q)+1), 0) }},
+	{"column copied", (*draw).copyColumn},
+	{"variable fixed", (*draw).fix},
+	{"bounds far away", (*draw).farBounds},
+	{"columns permuted", (*draw).permuteColumns},
+	{"cones permuted", (*draw).permuteCones},
+	{"rows by themselves", func(d *draw, c *Case) { c.byRows(func() int { return d.IntN(4) }) }},
+	{"dual", func(_ *draw, c *Case) { c.dualise() }},
+	{"without presolve", func(_ *draw, c *Case) { c.Whole = true }},
+	{"zeros stored", func(_ *draw, c *Case) { c.Stored = true }},
+}
+
+func (d *draw) rewrite(c *Case) { rewritings[d.IntN(len(rewritings))].apply(d, c) }
+
 // line is a row of a program with its entries of all that was planted.
 type line struct {
 	a               []float64
@@ -43,7 +66,116 @@ func (c *Case) setLines(list []line, cones []backends.Cone) {
 	}
 }
 
-func (d *draw) permuteColumns(c *Case) bool {
+// addRow adds a row with its entries of s, z and the certificate.
+func (c *Case) addRow(l line, k backends.Cone) {
+	c.setLines(append(c.lines(), l), append(c.Cones, k))
+}
+
+// intervalOf draws a row that is an interval, with its bounds.
+func (d *draw) intervalOf(c *Case) (row int, lower, upper float64, ok bool) {
+	if len(c.B) == 0 {
+		return 0, 0, 0, false
+	}
+	row = d.IntN(len(c.B))
+	c.each(func(k backends.Cone, from, to int) {
+		if from <= row && row < to && k.Kind.Intervals() {
+			lower, upper = bounds(k, row-from)
+			ok = true
+		}
+	})
+	return row, lower, upper, ok
+}
+
+// repeatRow adds a copy of a row, which takes half of the multiplier.
+func (d *draw) repeatRow(c *Case) {
+	i, lower, upper, ok := d.intervalOf(c)
+	if !ok {
+		return
+	}
+	l := c.lines()[i]
+	l.z, l.farkas = 0, 0
+	if c.Z != nil && d.chance(2) {
+		c.Z[i] /= 2
+		l.z = c.Z[i]
+	}
+	c.addRow(l, interval(lower, upper))
+}
+
+// addZeroRow adds a row of zeros with b in its cone.
+func (d *draw) addZeroRow(c *Case) {
+	lower, upper := bounds(d.box(1), 0)
+	if d.chance(2) {
+		lower, upper = 0, []float64{0, math.Inf(1)}[d.IntN(2)]
+	}
+	b, _ := d.atBounds(lower, upper)
+	c.addRow(line{a: make([]float64, len(c.Q)), b: b, s: b}, interval(lower, upper))
+}
+
+// sumRows adds the sum of two rows, which says nothing new.
+func (d *draw) sumRows(c *Case) {
+	i, lower, upper, first := d.intervalOf(c)
+	k, low, high, second := d.intervalOf(c)
+	if first && second {
+		x, y := c.lines()[i], c.lines()[k]
+		c.addRow(line{a: combine(x.a, 1, y.a), b: x.b + y.b, s: x.s + y.s}, interval(lower+low, upper+high))
+	}
+}
+
+// addColumn adds a variable with columns of A and of P, whose last entry is on the diagonal, cost q and the value 0 in
+// all that was planted.
+func (c *Case) addColumn(a, p []float64, q float64) {
+	for i := range c.A {
+		c.A[i] = append(c.A[i], a[i])
+	}
+	if c.P != nil {
+		for i := range c.P {
+			c.P[i] = append(c.P[i], p[i])
+		}
+		c.P = append(c.P, p)
+	}
+	c.perColumn(func(v []float64) []float64 { return append(slices.Clone(v), 0) })
+	c.Q[len(c.Q)-1] = q
+}
+
+// copyColumn adds a variable whose columns are k times those of x_j, so that x_j + k x_new takes the place of x_j.
+func (d *draw) copyColumn(c *Case) {
+	j, k := d.IntN(len(c.Q)), []float64{-1, 1, 2}[d.IntN(3)]
+	a, p := column(c.A, j), append(column(c.P, j), 0)
+	if c.P != nil {
+		p[len(c.Q)] = k * p[j]
+	}
+	scaleBy(a, k)
+	scaleBy(p, k)
+	c.addColumn(a, p, k*c.Q[j])
+}
+
+// fix adds the equation x_j = its planted value, where that keeps all that was planted.
+func (d *draw) fix(c *Case) {
+	j, row := d.IntN(len(c.Q)), make([]float64, len(c.Q))
+	if c.X == nil || c.Ray != nil && c.Ray[j] != 0 {
+		return
+	}
+	row[j] = d.sign()
+	c.addRow(line{a: row, b: row[j] * c.X[j]}, backends.Zero(1))
+}
+
+// farBounds puts bounds where a box has none, far away, unless something planted goes there.
+func (d *draw) farBounds(c *Case) {
+	far := []float64{0x1p33, 0x1p50, 1e20, 1e30}[d.IntN(4)]
+	ray := make([]float64, len(c.B))
+	if c.Ray != nil {
+		ray = c.timesA(c.Ray)
+	}
+	c.each(func(k backends.Cone, from, _ int) {
+		for i := range k.Lower {
+			if ray[from+i] == 0 && (c.S == nil || math.Abs(c.S[from+i]) <= far) {
+				k.Lower[i], k.Upper[i] = max(k.Lower[i], min(-far, k.Upper[i])), min(k.Upper[i], max(far, k.Lower[i]))
+			}
+		}
+	})
+}
+
+func (d *draw) permuteColumns(c *Case) {
 	order := d.Perm(len(c.Q))
 	permuted := func(v []float64) []float64 {
 		out := make([]float64, len(v))
@@ -61,10 +193,9 @@ func (d *draw) permuteColumns(c *Case) bool {
 	for to := range c.P {
 		c.P[to] = permuted(old[order[to]])
 	}
-	return true
 }
 
-func (d *draw) permuteCones(c *Case) bool {
+func (d *draw) permuteCones(c *Case) {
 	list := c.lines()
 	var parts [][]line
 	c.each(func(_ backends.Cone, from, to int) { parts = append(parts, list[from:to]) })
@@ -74,160 +205,188 @@ func (d *draw) permuteCones(c *Case) bool {
 		lines, cones = append(lines, parts[k]...), append(cones, c.Cones[k])
 	}
 	c.setLines(lines, cones)
-	return len(cones) > 1
 }
 
-// permuteRows permutes within cones where that leaves the cone what it is.
-func (d *draw) permuteRows(c *Case) bool {
-	list := c.lines()
-	c.each(func(k backends.Cone, from, to int) {
-		switch k.Kind {
-		case backends.BoxCone:
-			d.Shuffle(k.Dim, func(i, j int) {
-				list[from+i], list[from+j] = list[from+j], list[from+i]
-				k.Lower[i], k.Lower[j] = k.Lower[j], k.Lower[i]
-				k.Upper[i], k.Upper[j] = k.Upper[j], k.Upper[i]
-			})
-		case backends.ZeroCone, backends.NonnegativeCone:
-			d.Shuffle(k.Dim, func(i, j int) { list[from+i], list[from+j] = list[from+j], list[from+i] })
-		case backends.SecondOrderCone:
-			d.Shuffle(k.Dim-1, func(i, j int) { list[from+1+i], list[from+1+j] = list[from+1+j], list[from+1+i] })
-		case backends.PowerCone, backends.DualPowerCone:
-			if k.Alpha == 0.5 {
-				list[from], list[from+1] = list[from+1], list[from]
-			}
-		case backends.GeneralizedPowerCone, backends.DualGeneralizedPowerCone:
-			z := list[from+len(k.Weights) : from+k.Dim]
-			d.Shuffle(len(z), func(i, j int) { z[i], z[j] = z[j], z[i] })
-		}
-	})
-	c.setLines(list, c.Cones)
-	return true
-}
-
-func positive(v float64) float64 { return max(0, v) }
-
-// splitEquations writes s = 0 as s >= 0 and -s >= 0.
-func (d *draw) splitEquations(c *Case) bool {
-	return c.replace(func(k backends.Cone) bool { return k.Kind == backends.ZeroCone && d.chance(2) },
-		func(l line, _ backends.Cone, _ int) ([]line, []backends.Cone) {
-			return []line{
-				{l.a, l.b, l.s, positive(l.z), positive(l.farkas)},
-				{l.times(-1).a, -l.b, -l.s, positive(-l.z), positive(-l.farkas)},
-			}, []backends.Cone{backends.Nonnegative(2)}
-		})
-}
-
-// splitBoxes writes l <= s as s - l >= 0, and s <= u as u - s >= 0.
-func (c *Case) splitBoxes() bool {
-	return c.replace(func(k backends.Cone) bool { return k.Kind == backends.BoxCone },
-		func(l line, k backends.Cone, i int) (out []line, cones []backends.Cone) {
-			if low := k.Lower[i]; !math.IsInf(low, -1) {
-				out = append(out, line{l.a, l.b - low, l.s - low, positive(l.z), positive(l.farkas)})
-			}
-			if high := k.Upper[i]; !math.IsInf(high, 1) {
-				out = append(out, line{l.times(-1).a, high - l.b, high - l.s, positive(-l.z), positive(-l.farkas)})
-			}
-			if len(out) == 0 {
-				return nil, nil
-			}
-			return out, []backends.Cone{backends.Nonnegative(len(out))}
-		})
-}
-
-// boxed writes s >= 0 and s = 0 as boxes.
-func (d *draw) boxed(c *Case) bool {
-	return c.replace(func(k backends.Cone) bool {
-		return (k.Kind == backends.NonnegativeCone || k.Kind == backends.ZeroCone) && d.chance(2)
-	}, func(l line, k backends.Cone, _ int) ([]line, []backends.Cone) {
-		upper := 0.0
-		if k.Kind == backends.NonnegativeCone {
-			upper = math.Inf(1)
-		}
-		return []line{l}, []backends.Cone{backends.Box([]float64{0}, []float64{upper})}
-	})
-}
-
-// replace takes rows of the cones for which which holds for others, one by one.
-func (c *Case) replace(which func(backends.Cone) bool, by func(l line, k backends.Cone, i int) ([]line,
-	[]backends.Cone)) bool {
+// byRows gives intervals a cone for each row, in one of the forms below; others leave the row as it is.
+func (c *Case) byRows(form func() int) {
 	list := c.lines()
 	var lines []line
 	var cones []backends.Cone
-	changed := false
 	c.each(func(k backends.Cone, from, to int) {
-		if !which(k) {
+		if !k.Kind.Intervals() {
 			lines, cones = append(lines, list[from:to]...), append(cones, k)
 			return
 		}
-		changed = true
 		for i, l := range list[from:to] {
-			newLines, newCones := by(l, k, i)
-			lines, cones = append(lines, newLines...), append(cones, newCones...)
-		}
-	})
-	c.setLines(lines, cones)
-	return changed
-}
-
-// arrow writes |v| <= t as [t v'; v tI] semidefinite. The multiplier (t, w) becomes
-// [t/2 w'/2; w/2 ww'/(2t)], with what is left of t on the diagonal. As entries are
-// multiplied by sqrt 2, exact certificates and rays are left alone.
-func (d *draw) arrow(c *Case) bool {
-	if c.Farkas != nil || c.Ray != nil {
-		return false
-	}
-	list := c.lines()
-	var lines []line
-	var cones []backends.Cone
-	changed := false
-	c.each(func(k backends.Cone, from, to int) {
-		part := list[from:to]
-		if k.Kind != backends.SecondOrderCone || k.Dim < 2 {
-			lines, cones = append(lines, part...), append(cones, k)
-			return
-		}
-		changed = true
-		cones = append(cones, backends.PSD(k.Dim))
-		t := part[0].z
-		rest, share := t/2, 0.0 // of the multiplier's diagonal
-		if t > 0 {
-			share = 1 / (2 * t)
-		}
-		for _, l := range part[1:] {
-			rest -= l.z * l.z * share
-		}
-		for j := range k.Dim {
-			for i := j; i < k.Dim; i++ {
-				var l line
-				switch {
-				case i == j && i == 0:
-					l = part[0]
-					l.z = t / 2
-				case i == j:
-					l = part[0]
-					l.z = part[i].z * part[i].z * share
-					if i == 1 {
-						l.z += positive(rest)
-					}
-				case j == 0:
-					l = part[i].times(math.Sqrt2)
-					l.z = part[i].z / math.Sqrt2
-				default:
-					l = part[0].times(0)
-					l.z = math.Sqrt2 * part[i].z * part[j].z * share
+			switch lower, upper := bounds(k, i); form() {
+			case inequalities: // s - lower >= 0 and upper - s >= 0
+				if !math.IsInf(lower, -1) {
+					lines = append(lines, line{l.a, l.b - lower, l.s - lower, max(0, l.z), max(0, l.farkas)})
+					cones = append(cones, backends.Nonnegative(1))
 				}
-				lines = append(lines, l)
+				if !math.IsInf(upper, 1) {
+					minus := slices.Clone(l.a)
+					scaleBy(minus, -1)
+					lines = append(lines, line{minus, upper - l.b, upper - l.s, max(0, -l.z), max(0, -l.farkas)})
+					cones = append(cones, backends.Nonnegative(1))
+				}
+			case box:
+				lines, cones = append(lines, l), append(cones, backends.Box([]float64{lower}, []float64{upper}))
+			default:
+				lines, cones = append(lines, l), append(cones, interval(lower, upper))
 			}
 		}
 	})
 	c.setLines(lines, cones)
-	return changed
 }
 
-// times multiplies the row, not its multiplier.
-func (l line) times(k float64) line {
-	a := slices.Clone(l.a)
-	scaleBy(a, k)
-	return line{a, k * l.b, k * l.s, l.z, l.farkas}
+const (
+	inequalities = iota
+	box
+)
+
+// dualise makes the dual program as one to be minimised, in the variables u and z:
+//
+//	minimize 1/2 u'Pu + b'z    subject to    Pu + A'z = -q,  z in K*
+//
+// whose value is the negative. The multipliers are -x and s, a certificate z becomes the ray (0, z), a ray x the
+// certificate (-x, -Ax). Boxes become inequalities first.
+func (c *Case) dualise() {
+	if slices.ContainsFunc(c.Cones, func(k backends.Cone) bool { return k.Kind == backends.NuclearNormCone }) {
+		return
+	}
+	if slices.ContainsFunc(c.Cones, func(k backends.Cone) bool { return k.Kind == backends.BoxCone }) {
+		c.byRows(func() int { return inequalities })
+	}
+	old := c.clone()
+	n, m := old.Dims()
+	u := len(old.P) // the number of variables u
+	if u+m == 0 {
+		return
+	}
+	at := func(v []float64, length int) []float64 {
+		if v == nil {
+			return make([]float64, length)
+		}
+		return v
+	}
+	x, ray := at(old.X, n), at(old.Ray, n)
+	var lines []line
+	for j := range n {
+		l := line{a: append(column(old.P, j), column(old.A, j)...), b: -old.Q[j], z: -x[j], farkas: -ray[j]}
+		lines = append(lines, l)
+	}
+	cones := []backends.Cone{backends.Zero(n)}
+	rows, along := old.lines(), old.timesA(ray)
+	old.each(func(k backends.Cone, from, to int) {
+		if k.Kind == backends.ZeroCone { // any z
+			return
+		}
+		cones = append(cones, dual(k))
+		for i := from; i < to; i++ {
+			l := line{a: make([]float64, u+m), s: rows[i].z, z: rows[i].s, farkas: -along[i]}
+			l.a[u+i] = -1
+			lines = append(lines, l)
+		}
+	})
+	c.Q, c.P = append(make([]float64, u), old.B...), nil
+	if u > 0 {
+		c.P = zeroRows(u+m, u+m)
+		for i, row := range old.P {
+			copy(c.P[i], row)
+		}
+	}
+	// The points of one become those of the other.
+	for _, v := range c.vectors() {
+		*v = nil
+	}
+	if old.DualX != nil {
+		c.X, c.S = slices.Concat(old.DualX[:u], old.Z), []float64{}
+	}
+	if old.X != nil {
+		c.DualX, c.Z = append(slices.Clone(old.X[:u]), make([]float64, m)...), []float64{}
+		copy(c.DualX[u:], old.Z)
+	}
+	if old.Farkas != nil {
+		c.Ray = append(make([]float64, u), old.Farkas...)
+	}
+	if old.Ray != nil {
+		c.Farkas = []float64{}
+	}
+	c.setLines(lines, cones)
+	switch old.Class {
+	case Infeasible:
+		c.Class = Unbounded
+	case Unbounded:
+		c.Class = Infeasible
+	}
+}
+
+// Scaling multiplies the parts of a program by positive numbers. With factors r of
+// the rows, c of the columns, o of the objective and t of the right-hand side,
+//
+//	A -> RAC, b -> t Rb, P -> o CPC, q -> o t Cq,
+//
+// and so x -> t x/c, s -> t Rs, z -> o t z/r, and the value -> o t^2 value. The factors of
+// a cone that is no product of intervals are those of its first row.
+type Scaling struct {
+	Rows, Columns        []float64
+	Objective, RightSide float64
+}
+
+// scale applies a scaling within 10^-k and 10^k.
+func (d *draw) scale(c *Case, k float64) {
+	if k > 0 {
+		n, m := c.Dims()
+		c.Scale(d.scaling(n, m, k))
+	}
+}
+
+// scaling draws one by powers of 2: of the rows, columns, objective, right-hand side, or several of them.
+func (d *draw) scaling(n, m int, k float64) Scaling {
+	which := 1 + d.IntN(15)
+	part := func(bit, n int) []float64 {
+		if which&bit == 0 {
+			return ones(n)
+		}
+		return fill(n, func() float64 { return d.magnitude(k) })
+	}
+	return Scaling{part(1, m), part(2, n), part(4, 1)[0], part(8, 1)[0]}
+}
+
+// Scale applies a scaling to the program and to what is known about it.
+func (c *Case) Scale(s Scaling) {
+	s.Rows = slices.Clone(s.Rows)
+	c.each(func(k backends.Cone, from, to int) {
+		for i := from; i < to; i++ {
+			if !k.Kind.Intervals() {
+				s.Rows[i] = s.Rows[from]
+			} else if k.Kind == backends.BoxCone {
+				k.Lower[i-from] *= s.Rows[i] * s.RightSide
+				k.Upper[i-from] *= s.Rows[i] * s.RightSide
+			}
+		}
+	})
+	for i, row := range c.A {
+		for j := range row {
+			row[j] *= s.Rows[i] * s.Columns[j]
+		}
+	}
+	for i, row := range c.P {
+		for j := range row {
+			row[j] *= s.Objective * s.Columns[i] * s.Columns[j]
+		}
+	}
+	times := func(v []float64, k float64, factors []float64, power float64) []float64 {
+		out := slices.Clone(v) // X and DualX may be one vector
+		for i := range out {
+			out[i] *= k * math.Pow(factors[i], power)
+		}
+		return out
+	}
+	t := s.RightSide
+	c.Q, c.X = times(c.Q, s.Objective*t, s.Columns, 1), times(c.X, t, s.Columns, -1)
+	c.DualX, c.Ray = times(c.DualX, t, s.Columns, -1), times(c.Ray, 1, s.Columns, -1)
+	c.B, c.S = times(c.B, t, s.Rows, 1), times(c.S, t, s.Rows, 1)
+	c.Z, c.Farkas = times(c.Z, s.Objective*t, s.Rows, -1), times(c.Farkas, 1, s.Rows, -1)
 }

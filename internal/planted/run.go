@@ -4,13 +4,37 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
+	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
+	"text/tabwriter"
 	"time"
 
 	"github.com/conetune/conetune/backends"
 )
+
+// The modes: what is done with the case of an ID.
+const (
+	// Verdicts asks every backend that takes it for the answer. Large and Far do the same with programs of tens of
+	// variables, and with those whose solutions are 10^Scale times as large as their data.
+	Verdicts, Large, Far = "verdict", "large", "far"
+	// Updates leads one solver through a sequence of programs by Update, with SetEps, WarmStart from points good and bad,
+	// wild numbers, second and cancelled solves between. Each solve counts. A wrong answer is told with the steps that led
+	// to it.
+	Updates = "update"
+	// Hostile does the same with programs that no one means seriously: numbers up to the largest and down to the smallest,
+	// quadratic terms that are not convex, limits that leave no time.
+	Hostile = "hostile"
+	// Lies fuzzes the checks of [backends.Open] without a solver: a backend claims what is false, with vectors that come
+	// close, and none of it may be passed on. A case counts once, with the worst of what was passed on; the backends of
+	// the run are not asked.
+	Lies = "judge"
+)
+
+// Modes returns the names of the modes.
+func Modes() []string { return []string{Verdicts, Large, Far, Updates, Hostile, Lies} }
 
 // Finding is a wrong answer.
 type Finding struct {
@@ -20,50 +44,24 @@ type Finding struct {
 	Verdict
 	// Case is what the backend was asked, which need not be the case of the ID.
 	Case *Case
-}
-
-// Shrink returns a small case to which the backend gives the same wrong answer when it is
-// asked once and cold, and false where it does not take that alone.
-func (f Finding) Shrink(b backends.ConicBackend, o backends.Options, budget int) (*Case, bool) {
-	c := f.Case
-	fails := func(c *Case) bool { return c.Run(b, o).Outcome == f.Outcome }
-	if !fails(c) {
-		return c, false
-	}
-	return shrink(c, budget, fails), true
+	tape []uint64 // what was drawn for it
 }
 
 // Count counts outcomes.
 type Count struct {
 	Outcomes [Outcomes]int
 	Statuses [backends.NumericalError + 1]int // of what is undecided
-	Beyond   int                              // false certificates that speak about less than the planted point
-	Strict   int                              // right, but off by more than Tolerance max(1, |value|)
 }
 
 // Total is the number of answers, Wrong that of wrong ones.
 func (c *Count) Total() int { return sumOf(c.Outcomes[:]) }
 func (c *Count) Wrong() int { return sumOf(c.Outcomes[FalseInfeasible:]) }
 
-func sumOf(v []int) int {
-	out := 0
+func sumOf(v []int) (out int) {
 	for _, x := range v {
 		out += x
 	}
 	return out
-}
-
-func (c *Count) add(v Verdict) {
-	c.Outcomes[v.Outcome]++
-	if v.Outcome == Undecided {
-		c.Statuses[v.Status]++
-	}
-	if v.Beyond {
-		c.Beyond++
-	}
-	if v.Strict && v.Outcome == Right {
-		c.Strict++
-	}
 }
 
 func (c *Count) merge(o *Count) {
@@ -73,8 +71,6 @@ func (c *Count) merge(o *Count) {
 	for k, v := range o.Statuses {
 		c.Statuses[k] += v
 	}
-	c.Beyond += o.Beyond
-	c.Strict += o.Strict
 }
 
 // Row is what a table has a line for.
@@ -92,35 +88,50 @@ type Tally struct {
 	Time     time.Duration
 	Warm     Warm
 
-	keep bool // Run.Undecided
+	keep bool  // Run.Undecided
+	from *draw // of the case at hand
 }
 
-// All adds the counts up.
-func (t *Tally) All() *Count {
+// Sum adds up the counts of the rows that are asked for.
+func (t *Tally) Sum(which func(Row) bool) *Count {
 	all := &Count{}
-	for _, c := range t.Counts {
-		all.merge(c)
+	for row, c := range t.Counts {
+		if which(row) {
+			all.merge(c)
+		}
 	}
 	return all
 }
 
-// Faults are the answers that are wrong, and that of programs with a clear answer fewer than a share least, or than
-// fewest at all, were answered.
+// All adds the counts up.
+func (t *Tally) All() *Count { return t.Sum(func(Row) bool { return true }) }
+
+// Faults are the answers that are wrong, that of programs with a clear answer fewer than a share least, or than fewest
+// at all, were answered, and that a solver on its way is undecided where a fresh one decides, but for one time in 50.
 func (t *Tally) Faults(least float64, fewest int) (list []string) {
 	for _, f := range t.Findings {
 		list = append(list, fmt.Sprintf("%v, %v: %v: %s", f.ID, f.Class, f.Outcome, f.Detail))
 	}
-	right, all := 0, 0
-	for row, c := range t.Counts {
-		if row.Class != Weak {
-			right, all = right+c.Outcomes[Right], all+c.Total()
-		}
-	}
-	if all < fewest || float64(right) < least*float64(all) {
+	c := t.Sum(func(row Row) bool { return row.Class != Weak })
+	if right, all := c.Outcomes[Right], c.Total(); all < fewest || float64(right) < least*float64(all) {
 		list = append(list, fmt.Sprintf("%d of %d answers are right, the others undecided, expected a share of %g", right,
 			all, least))
 	}
+	if w := t.Warm; w.Lost > 1+w.Starts/50 {
+		list = append(list, fmt.Sprintf("%d of %d answers are undecided where a fresh solver decides", w.Lost, w.Starts))
+	}
 	return list
+}
+
+// record counts a verdict on the case, and keeps it if it is wrong.
+func (t *Tally) record(c *Case, backend string, v Verdict) {
+	count := t.count(Row{c.ID.Mode, backend, c.ID.Scale, c.Class})
+	if count.Outcomes[v.Outcome]++; v.Outcome == Undecided {
+		count.Statuses[v.Status]++
+	}
+	if v.Outcome.Wrong() || t.keep && v.Outcome == Undecided {
+		t.Findings = append(t.Findings, Finding{c.ID, backend, c.Class, v, c, slices.Clone(t.from.values[:t.from.at])})
+	}
 }
 
 // count returns that of a row, a new one where there is none.
@@ -131,19 +142,12 @@ func (t *Tally) count(row Row) *Count {
 	return t.Counts[row]
 }
 
-// record counts a verdict on the case, and keeps it if it is wrong.
-func (t *Tally) record(c *Case, backend string, v Verdict) {
-	t.count(Row{c.ID.Mode, backend, c.ID.Scale, c.Class}).add(v)
-	if v.Outcome.Wrong() || t.keep && v.Outcome == Undecided {
-		t.Findings = append(t.Findings, Finding{ID: c.ID, Backend: backend, Class: c.Class, Verdict: v, Case: c})
-	}
-}
-
-// Warm compares solves from a given point with those of a fresh solver.
+// Warm compares solves on the way, among them all from a given point or after wild numbers, with those of a fresh
+// solver.
 type Warm struct {
 	Starts         int
-	Lost, Won      int // one is undecided where the other decides: the one from the point is lost, the fresh one is won
-	Iterations     int // of both that decide, from the point
+	Lost, Won      int // one is undecided where the other decides: the one on the way is lost, the fresh one is won
+	Iterations     int // of both that decide, from a given point
 	IterationsCold int
 }
 
@@ -176,12 +180,8 @@ type Run struct {
 // Do runs the cases. What it returns does not depend on the number of workers, unless
 // the context ends it early.
 func (r Run) Do(ctx context.Context) *Tally {
-	if r.Mode == "" {
-		r.Mode = Verdicts
-	}
-	if r.Mix == "" {
-		r.Mix = MixFor(r.Backends...)
-	}
+	r.Mode = cmp.Or(r.Mode, Verdicts)
+	r.Mix = cmp.Or(r.Mix, MixFor(r.Backends...))
 	if len(r.Scales) == 0 {
 		r.Scales = []int{0}
 	}
@@ -201,8 +201,7 @@ func (r Run) Do(ctx context.Context) *Tally {
 					return
 				}
 				for k := from; k < min(from+chunk, total) && ctx.Err() == nil; k++ {
-					id := ID{r.Mode, r.Scales[int(k)/r.N], r.Mix, r.First + uint64(k)%uint64(r.N)}
-					r.One(id, t)
+					r.One(ID{r.Mode, r.Scales[int(k)/r.N], r.Mix, r.First + uint64(k)%uint64(r.N)}, t)
 					done.Add(1)
 				}
 				if r.Progress != nil {
@@ -229,36 +228,69 @@ func (r Run) Do(ctx context.Context) *Tally {
 }
 
 // One runs one case and counts the verdicts.
-func (r Run) One(id ID, t *Tally) { modes[id.Mode](r, id, t) }
+func (r Run) One(id ID, t *Tally) { r.draw(id, newDraw(id), t) }
 
-// Verdicts is the mode that asks every backend that takes it for the answer to a case.
-const Verdicts = "verdict"
-
-// Large is the same with programs of tens of variables.
-const Large = "large"
-
-var modes map[string]func(Run, ID, *Tally)
-
-func init() {
-	modes = map[string]func(Run, ID, *Tally){Verdicts: Run.verdicts, Relations: Run.relations, Updates: Run.updates,
-		Lies: Run.lies, Far: Run.verdicts, Large: Run.verdicts}
-}
-
-// Modes returns the names of the modes, sorted.
-func Modes() []string {
-	var names []string
-	for name := range modes {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
-}
-
-func (r Run) verdicts(id ID, t *Tally) {
-	c := Generate(id)
-	for _, b := range r.Backends {
-		if c.supported(b.Capabilities()) {
-			t.record(c, b.Name(), c.Run(b, r.Options))
+func (r Run) draw(id ID, d *draw, t *Tally) {
+	t.from = d
+	switch id.Mode {
+	case Updates, Hostile:
+		r.sequences(id, d, t)
+	case Lies:
+		r.lies(id, d, t)
+	default:
+		c := d.generate(id)
+		for _, b := range r.Backends {
+			if c.supported(b) {
+				t.record(c, b.Name(), c.Run(b, r.Options))
+			}
 		}
 	}
+}
+
+// supported says whether a backend takes the program.
+func (in *Instance) supported(b backends.ConicBackend) bool {
+	return b.Capabilities().Unsupported(b.Name(), in.Problem()) == nil
+}
+
+// Print writes the counts: a line for each backend, scale and class, and sums, with the
+// class Weak and without it.
+func (t *Tally) Print(out io.Writer) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(w, "mode\tbackend\tscale\tclass\tcount\tright\tundecided\t%\twrong\t")
+	line := func(r Row, class string, c *Count) {
+		undecided := c.Outcomes[Undecided]
+		fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%d\t%d\t%d\t%.2f\t%d\t\n", r.Mode, r.Backend, r.Scale, class, c.Total(),
+			c.Outcomes[Right], undecided, 100*float64(undecided)/float64(max(1, c.Total())), c.Wrong())
+	}
+	rows := slices.SortedFunc(maps.Keys(t.Counts), func(a, b Row) int {
+		return cmp.Or(cmp.Compare(a.Mode, b.Mode), cmp.Compare(a.Backend, b.Backend), cmp.Compare(a.Scale, b.Scale),
+			cmp.Compare(a.Class, b.Class))
+	})
+	for k, r := range rows {
+		line(r, r.Class.String(), t.Counts[r])
+		same := func(o Row) bool { o.Class = r.Class; return o == r }
+		if k+1 == len(rows) || !same(rows[k+1]) {
+			line(r, "but weak", t.Sum(func(o Row) bool { return same(o) && o.Class != Weak })) // those due an answer
+			line(r, "all", t.Sum(same))
+		}
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	if x := t.Warm; x.Starts > 0 {
+		fmt.Fprintf(out, "warm starts: %d; undecided where a fresh solver decides: %d, the other way round: %d; "+
+			"iterations: %d, of fresh solvers %d (%.3f)\n",
+			x.Starts, x.Lost, x.Won, x.Iterations, x.IterationsCold, float64(x.Iterations)/float64(max(1, x.IterationsCold)))
+	}
+	all := t.All()
+	seconds := max(t.Time.Seconds(), 1e-9)
+	_, err := fmt.Fprintf(out, "%d answers, %d wrong, in %.1f s (%.0f a second)\nundecided:", all.Total(), all.Wrong(),
+		seconds, float64(all.Total())/seconds)
+	for s, n := range all.Statuses {
+		if n > 0 {
+			fmt.Fprintf(out, " %d %v", n, backends.Status(s))
+		}
+	}
+	fmt.Fprintln(out)
+	return err
 }

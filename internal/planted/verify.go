@@ -1,6 +1,7 @@
 package planted
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/big"
@@ -19,59 +20,38 @@ const rounding = 1e-14
 func (c *Case) Verify() error {
 	n, m := c.Dims()
 	for k, v := range c.vectors() {
-		length := n
-		if k > 2 {
-			length = m
-		}
-		if *v != nil && len(*v) != length {
+		if length := []int{n, m}[k/3]; *v != nil && len(*v) != length {
 			return fmt.Errorf("planted vector %d has length %d, expected %d", k, len(*v), length)
 		}
 	}
-	for _, check := range []func() error{c.verifyPrimal, c.verifyDual, c.verifyFarkas, c.verifyRay, c.verifyConvexity} {
-		if err := check(); err != nil {
-			return err
-		}
-	}
-	return nil
+	return cmp.Or(c.verifyPoints(), c.verifyFarkas(), c.verifyRay(), c.verifyConvexity())
 }
 
-func (c *Case) verifyPrimal() error {
-	if c.X == nil {
-		return nil
-	}
-	for i, b := range c.B {
-		if off, size := residual(-b, c.S[i], c.A[i], c.X); !(off <= rounding*size) {
+// verifyPoints wants Ax + s = b, s in K, and Pu + A'z = -q, z in K*.
+func (c *Case) verifyPoints() error {
+	for i := range c.B {
+		if c.X == nil {
+			break
+		}
+		if off, size := residual(-c.B[i], c.S[i], c.A[i], c.X); !(off <= rounding*size) {
 			return fmt.Errorf("row %d of Ax + s = b is off by %g", i, off)
 		}
 	}
-	return c.inCones("s", c.S, backends.Cone.Distance)
-}
-
-func (c *Case) verifyDual() error {
-	if c.DualX == nil {
-		return nil
-	}
 	point := slices.Concat(c.Z, c.DualX)
-	for j, q := range c.Q {
-		terms := column(c.A, j)
-		if c.P != nil {
-			terms = append(terms, c.P[j]...)
+	for j := range c.Q {
+		if c.DualX == nil {
+			break
 		}
-		if off, size := residual(q, 0, terms, point); !(off <= rounding*size) {
+		if off, size := residual(c.Q[j], 0, append(column(c.A, j), c.rowOfP(j)...), point); !(off <= rounding*size) {
 			return fmt.Errorf("column %d of Px + A'z = -q is off by %g", j, off)
 		}
 	}
-	if err := c.inCones("z", c.Z, backends.Cone.DualDistance); err != nil {
-		return err
+	if c.Class == Optimal {
+		if gap, size := residual(-c.beta(c.Z), 0, c.S, c.Z); !(gap <= 1e3*rounding*max(size, c.Unit)) {
+			return fmt.Errorf("s'z - beta(z) = %g from terms of size %g", gap, size)
+		}
 	}
-	if c.Class != Optimal {
-		return nil
-	}
-	gap, size := residual(-c.beta(c.Z), 0, c.S, c.Z)
-	if !(gap <= 1e3*rounding*max(size, c.Unit)) {
-		return fmt.Errorf("s'z - beta(z) = %g from terms of size %g", gap, size)
-	}
-	return nil
+	return cmp.Or(c.inCones("s", c.S, backends.Cone.Distance), c.inCones("z", c.Z, backends.Cone.DualDistance))
 }
 
 // verifyFarkas wants A'z = 0 and b'z - beta(z) < 0.
@@ -84,7 +64,7 @@ func (c *Case) verifyFarkas() error {
 			return fmt.Errorf("column %d of A'z = 0 is off by %g", j, off)
 		}
 	}
-	if value := dot(c.B, c.Farkas) - c.beta(c.Farkas); !(value < 0) {
+	if value := dot(c.Farkas, c.B) - c.beta(c.Farkas); !(value < 0) {
 		return fmt.Errorf("the certificate has b'z - beta(z) = %g", value)
 	}
 	return c.inCones("the certificate", c.Farkas, backends.Cone.DualDistance)
@@ -109,16 +89,13 @@ func (c *Case) verifyRay() error {
 		if k.Kind != backends.BoxCone {
 			return k.Distance(r)
 		}
-		d := 0.0
+		far := 0.0
 		for i, v := range r {
-			if !math.IsInf(k.Lower[i], -1) {
-				d = max(d, -v)
-			}
-			if !math.IsInf(k.Upper[i], 1) {
-				d = max(d, v)
+			if v < 0 && !math.IsInf(k.Lower[i], -1) || v > 0 && !math.IsInf(k.Upper[i], 1) {
+				far = max(far, math.Abs(v))
 			}
 		}
-		return d
+		return far
 	})
 }
 
@@ -162,6 +139,9 @@ func semidefinite(p [][]float64) bool {
 func (c *Case) inCones(name string, v []float64, distance func(backends.Cone, []float64) float64) error {
 	var err error
 	c.each(func(k backends.Cone, from, to int) {
+		if v == nil {
+			return
+		}
 		if d := distance(k, v[from:to]); !(d <= rounding*maxAbs(v[from:to])) && err == nil {
 			err = fmt.Errorf("%s of rows %d to %d is outside the %v cone by %g", name, from, to, k.Kind, d)
 		}
@@ -175,9 +155,9 @@ func residual(a, b float64, u, v []float64) (off, size float64) {
 	s.add(a)
 	s.add(b)
 	size = max(math.Abs(a), math.Abs(b))
-	for i, x := range u {
-		s.addProduct(x, v[i])
-		size = max(size, math.Abs(x*v[i]))
+	for i := range min(len(u), len(v)) { // what is nil is zero
+		s.addProduct(u[i], v[i])
+		size = max(size, math.Abs(u[i]*v[i]))
 	}
 	return math.Abs(s.value()), size
 }

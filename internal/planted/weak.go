@@ -6,22 +6,16 @@ import (
 	"github.com/conetune/conetune/backends"
 )
 
-// weakCase is a program without rows of A that are zero cones; all have q and z so
-// that (X = nil or) x is feasible and (Z = nil or) z dual feasible.
-type weakCase struct {
-	cone    backends.Cone
-	q       []float64
-	a       []float64 // -A by rows
-	b       []float64
-	x, s, z []float64
-}
-
 // weakCases have no attained solution, no certificate, or a duality gap.
-func weakCases() []weakCase {
+func weakCases() (list []*Case) {
 	soc, psd, exp, power := backends.SecondOrder(3), backends.PSD(2), backends.Exponential(), backends.Power(0.5)
 	mean := backends.GeneralizedPower([]float64{0.25, 0.25, 0.5}, 1)
 	zero := func(n int) []float64 { return make([]float64, n) }
-	return []weakCase{
+	for _, w := range []struct {
+		cone    backends.Cone
+		q, a, b []float64 // -A by rows
+		x, s, z []float64
+	}{
 		// min t with tu >= 1: 0 is not attained.
 		{soc, []float64{1, 0}, []float64{1, 1, 1, -1, 0, 0}, []float64{0, 0, 2}, []float64{1, 1}, []float64{2, 0, 2},
 			[]float64{0.5, 0.5, 0}},
@@ -50,31 +44,18 @@ func weakCases() []weakCase {
 		{mean, []float64{1, 0, 0}, []float64{1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0}, []float64{0, 0, 0, 1}, []float64{1, 1, 1},
 			[]float64{1, 1, 1, 1}, []float64{1, 0, 0, 0}},
 		{mean, zero(2), []float64{0, 0, 1, 0, 0, 1, 0, 0}, []float64{0, 0, 0, 1}, nil, nil, zero(4)},
+	} {
+		scaleBy(w.a, -1)
+		c := &Case{
+			Instance: Instance{Q: w.q, A: slices.Collect(slices.Chunk(w.a, len(w.q))), B: w.b, Cones: []backends.Cone{w.cone}},
+			Truth:    Truth{Class: Weak, X: w.x, S: w.s, Z: w.z},
+		}
+		if w.z != nil {
+			c.DualX = make([]float64, len(w.q))
+		}
+		list = append(list, c)
 	}
-}
-
-// weak takes one of weakCases, often beside an optimal program.
-func (d *draw) weak(mix Mix) *Case {
-	kinds := mix.kinds()
-	list := slices.DeleteFunc(weakCases(), func(w weakCase) bool { return !slices.Contains(kinds, w.cone.Kind) })
-	if len(list) == 0 {
-		return d.optimal(mix)
-	}
-	w := list[d.IntN(len(list))]
-	c := &Case{
-		Instance: Instance{Q: w.q, B: w.b, Cones: []backends.Cone{w.cone}},
-		Truth:    Truth{X: w.x, S: w.s, Z: w.z},
-	}
-	scaleBy(w.a, -1)
-	c.A = slices.Collect(slices.Chunk(w.a, len(w.q)))
-	if w.z != nil {
-		c.DualX = make([]float64, len(w.q))
-	}
-	if d.chance(2) {
-		c = join(c, d.optimal(mix))
-	}
-	c.Class, c.Apart = Weak, w.x == nil || w.z == nil || w.cone.Kind == backends.PSDCone && len(w.s) == 6
-	return c
+	return list
 }
 
 // join puts two programs side by side. What is known of both is known of the whole.
@@ -89,7 +70,7 @@ func join(a, b *Case) *Case {
 		}
 		return out
 	}
-	c := &Case{Instance: Instance{
+	c := &Case{Truth: Truth{Class: Weak}, Instance: Instance{
 		Q: slices.Concat(a.Q, b.Q), A: block(a.A, b.A), B: slices.Concat(a.B, b.B), Cones: slices.Concat(a.Cones, b.Cones),
 	}}
 	if a.P != nil || b.P != nil {

@@ -11,6 +11,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -18,7 +19,6 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -41,10 +41,8 @@ func main() {
 
 type command struct {
 	planted.Run
-	show   int
-	replay string
-	out    string // where shrunk cases go
-	shrink int    // how many of a kind
+	show, shrink int
+	replay       string
 }
 
 func run(ctx context.Context, args []string, out, errOut io.Writer) int {
@@ -54,9 +52,6 @@ func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 			fmt.Fprintln(errOut, err)
 		}
 		return 2
-	}
-	if c.replay != "" {
-		return c.again(out, errOut)
 	}
 	var mu sync.Mutex
 	last := time.Now()
@@ -80,9 +75,9 @@ func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 		}
 		fmt.Fprintf(out, "%s %s %v: %v: %s\n", f.ID, f.Backend, f.Class, f.Outcome, f.Detail)
 	}
-	if err := c.save(tally, out); err != nil {
-		fmt.Fprintln(errOut, err)
-		return 1
+	c.smallest(tally, out)
+	if id := (planted.ID{Mode: c.Mode, Scale: c.Scales[0], Mix: c.Mix, Seed: c.First}); c.replay != "" {
+		fmt.Fprintln(out, planted.Generate(id))
 	}
 	switch {
 	case ctx.Err() != nil:
@@ -91,6 +86,23 @@ func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 		return 1
 	}
 	return 0
+}
+
+// smallest shrinks the first wrong answers of each kind, and writes the programs that are left as JSON.
+func (c *command) smallest(t *planted.Tally, out io.Writer) {
+	type kind struct {
+		backend string
+		class   planted.Class
+		planted.Outcome
+	}
+	done := map[kind]int{}
+	for _, f := range t.Findings {
+		k := kind{f.Backend, f.Class, f.Outcome}
+		if done[k]++; done[k] <= c.shrink && f.Outcome.Wrong() {
+			small := c.Shrink(f, 3000)
+			fmt.Fprintf(out, "\n%s %s: %v: %s\n%s\n", f.ID, f.Backend, small.Outcome, small.Detail, small.Case)
+		}
+	}
 }
 
 func parse(args []string, errOut io.Writer) (*command, error) {
@@ -109,8 +121,7 @@ func parse(args []string, errOut io.Writer) (*command, error) {
 	f.IntVar(&c.Options.MaxIterations, "max-iterations", 0, "iterations of one solve; 0 is the default of the backend")
 	f.IntVar(&c.show, "show", 50, "wrong answers to list")
 	f.BoolVar(&c.Undecided, "undecided", false, "list undecided answers, too")
-	f.StringVar(&c.out, "out", "", "a directory for wrong answers as shrunk programs, which are Go literals")
-	f.IntVar(&c.shrink, "shrink", 3, "wrong answers of a kind to shrink")
+	f.IntVar(&c.shrink, "shrink", 0, "wrong answers of a kind to shrink, and to write as JSON")
 	f.StringVar(&c.replay, "replay", "", "the ID of one case to run again and print")
 	if err := f.Parse(args); err != nil {
 		return nil, err
@@ -125,81 +136,19 @@ func parse(args []string, errOut io.Writer) (*command, error) {
 		}
 		c.Backends = append(c.Backends, b)
 	}
-	for _, text := range strings.Split(scales, ",") {
-		k, err := strconv.Atoi(text)
-		if err != nil || k < 0 || k > 30 {
-			return nil, fmt.Errorf("conicfuzz: -scale %q is not numbers from 0 to 30", scales)
+	for _, scale := range strings.Split(scales, ",") {
+		text := fmt.Sprintf("%s:%s:%s:%d", c.Mode, scale, cmp.Or(planted.Mix(mix), planted.MixFor(c.Backends...)), c.First)
+		id, err := planted.ParseID(cmp.Or(c.replay, text))
+		if err != nil {
+			return nil, err
 		}
-		c.Scales = append(c.Scales, k)
+		c.Mode, c.Mix, c.First, c.Scales = id.Mode, id.Mix, id.Seed, append(c.Scales, id.Scale)
 	}
-	if _, err := planted.ParseID(c.Mode + ":0:lin:0"); err != nil {
-		return nil, err
+	if c.replay != "" {
+		c.N, c.Scales = 1, c.Scales[:1]
 	}
 	if c.N < 1 {
 		return nil, fmt.Errorf("conicfuzz: -n %d is not positive", c.N)
 	}
-	if mix != "" {
-		if _, err := planted.ParseID(fmt.Sprintf("%s:0:%s:0", c.Mode, mix)); err != nil {
-			return nil, err
-		}
-		c.Mix = planted.Mix(mix)
-	}
 	return c, nil
-}
-
-// save shrinks and writes the first findings of each kind.
-func (c *command) save(t *planted.Tally, out io.Writer) error {
-	if c.out == "" {
-		return nil
-	}
-	type kind struct {
-		backend string
-		class   planted.Class
-		planted.Outcome
-	}
-	done := map[kind]int{}
-	for _, f := range t.Findings {
-		k := kind{f.Backend, f.Class, f.Outcome}
-		if done[k]++; done[k] > c.shrink || !f.Outcome.Wrong() {
-			continue
-		}
-		b, err := backends.Open(f.Backend)
-		if err != nil {
-			return err
-		}
-		small, alone := f.Shrink(b, c.Options, 3000)
-		if err := small.Save(c.out, f.ID.String()+":"+f.Backend); err != nil {
-			return err
-		}
-		note := ""
-		if !alone {
-			note = " (not shrunk: a cold solve of it alone is not wrong)"
-		}
-		fmt.Fprintf(out, "\n// %s: %v%s\n%s", f.Backend, f.Outcome, note, small.GoLiteral())
-	}
-	return nil
-}
-
-// again runs one case and prints it.
-func (c *command) again(out, errOut io.Writer) int {
-	id, err := planted.ParseID(c.replay)
-	if err != nil {
-		fmt.Fprintln(errOut, err)
-		return 2
-	}
-	tally := &planted.Tally{Counts: map[planted.Row]*planted.Count{}}
-	c.One(id, tally)
-	fmt.Fprint(out, planted.Generate(id).GoLiteral())
-	if err := tally.Print(out); err != nil {
-		fmt.Fprintln(errOut, err)
-		return 1
-	}
-	for _, f := range tally.Findings {
-		fmt.Fprintf(out, "%s %s %v: %v: %s\n", f.ID, f.Backend, f.Class, f.Outcome, f.Detail)
-		fmt.Fprint(out, f.Case.GoLiteral())
-	}
-	if tally.All().Wrong() > 0 {
-		return 1
-	}
-	return 0
 }

@@ -6,6 +6,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/conetune/conetune/internal/planted"
 )
 
 func TestUsage(t *testing.T) {
@@ -23,7 +25,7 @@ func TestUsage(t *testing.T) {
 
 // TestTable runs a few cases of every mode twice.
 func TestTable(t *testing.T) {
-	for _, mode := range []string{"verdict", "relation", "update", "judge"} {
+	for _, mode := range []string{planted.Verdicts, planted.Updates, planted.Hostile, planted.Lies} {
 		table := func(workers string) string {
 			var out, errOut bytes.Buffer
 			args := []string{"-mode", mode, "-n", "130", "-scale", "0,3", "-workers", workers}
@@ -44,8 +46,7 @@ func TestReplay(t *testing.T) {
 	if status := run(context.Background(), []string{"-replay", "verdict:0:all:2"}, &out, os.Stderr); status != 0 {
 		t.Errorf("status %d", status)
 	}
-	if text := out.String(); !strings.Contains(text, "&backends.Problem{") ||
-		!strings.Contains(text, "1 answers, 0 wrong") {
+	if text := out.String(); !strings.Contains(text, `"Cones":[`) || !strings.Contains(text, "1 answers, 0 wrong") {
 		t.Error(text)
 	}
 }

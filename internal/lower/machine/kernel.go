@@ -5,11 +5,9 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/lapack/lapack64"
 
+	"github.com/conetune/conetune/internal/factor"
 	"github.com/conetune/conetune/internal/indices"
 	"github.com/conetune/conetune/outcome"
 )
@@ -178,15 +176,12 @@ func (k *kernel) maximise(ctx context.Context, from state, tol float64) (*path, 
 	for i := range n {
 		top = math.Max(top, k.gram[i*n+i])
 	}
-	pivot := make([]int, n)
-	u, rank, _ := lapack64.Pstrf(blas64.Symmetric{N: n, Stride: n, Data: slices.Clone(k.gram), Uplo: blas.Upper}, pivot,
-		dependent*top, make([]float64, 2*n))
 	rows := &signedRows{n: n, p: n, dense: make([]float64, n*n), y: r.y, u: r.u, sum: make([]float64, n),
 		need: make([]float64, n)}
-	for to, i := range pivot {
-		for e := range min(to+1, rank) {
-			rows.dense[i*n+e] = u.Data[e*n+to]
-			rows.sum[i] += math.Abs(u.Data[e*n+to])
+	for e, v := range factor.Root(k.gram, n, dependent*top) {
+		for i, x := range v {
+			rows.dense[i*n+e] = x
+			rows.sum[i] += math.Abs(x)
 		}
 	}
 	outside := make([]float64, r.p)

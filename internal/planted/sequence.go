@@ -72,7 +72,7 @@ func (s *sequence) seen() *Case {
 
 func (s *sequence) run(b backends.ConicBackend, o backends.Options, t *Tally) {
 	if s.id.Mode == Hostile {
-		o.MaxIterations = 1 + s.IntN([]int{300, 300, 300, 300, 300, 300, 300, 100_000}[s.IntN(8)])
+		o.MaxIterations = 1 + s.IntN([]int{300, 300, 300, 300, 300, 300, 300, 5000}[s.IntN(8)])
 		switch s.IntN(8) {
 		case 0: // which may let any point pass
 			o.Eps, s.now = []float64{1e-300, 1e-16, 1e300, 1}[s.IntN(4)], s.wild(s.now)

@@ -277,18 +277,10 @@ func (a Expr) Range() (low, high bool) {
 		if t.V.Sign == 0 || t.W != nil || !low && !high {
 			return false, false
 		}
-		see := func(v float64) {
+		t.EachEntry(func(_, _ int, v float64) {
 			v *= float64(t.V.Sign)
 			low, high = low && v >= 0, high && v <= 0
-		}
-		switch {
-		case t.Mat == nil:
-			for r := range t.Rows {
-				see(t.Fixed(r))
-			}
-		default:
-			t.EachEntry(func(_, _ int, v float64) { see(v) })
-		}
+		})
 	}
 	return low, high
 }

@@ -164,6 +164,8 @@ type Options struct {
 	// Logger gets one record an iteration at level debug, and from backends that try several methods one an attempt; nil
 	// means silence. A handler may keep them, and end the context of the solve.
 	Logger *slog.Logger
+	// History keeps the iterations in [Solution.History]; the native backend has some.
+	History bool
 	// Settings are the backend's own settings, of a type that it documents.
 	Settings any
 

@@ -88,28 +88,28 @@ type checkedSolver struct {
 	inner Solver // nil while there is none, and always for n = 0
 	stale bool   // the data moved on in a way that inner could not follow
 	data  Problem
-	// own says which parts of data are our copies that inner does not refer to, but for P and A, so that the next update
-	// may overwrite them. An update of P or A goes into a spare copy, which inner refers to from then on.
-	own       struct{ p, q, a, b bool }
-	spare     matrixPair
-	start     Point // what WarmStart gave, for the next Solve
-	started   bool
-	setupTime time.Duration
-	ears      ears
-	quiet     []int       // equations that may be no more than rounding
-	unheard   []int       // those of them whose entries in data are zeros
-	given     *sparse.CSC // A with these entries, where there are quiet ones
-	judged    *Judge
-	convexity *convexity // kept from the first update of P on
-	shift     float64    // see convexity
-	low, high []float64  // see intervals
-	pattern   *pattern   // what may be left out, nil for nothing
-	reduction *reduction // what is left out before inner sees the problem, nil for nothing
-	unused    *reduction // an earlier one
-	rest      Judge      // of what is left
-	looked    bool       // obvious is what trivial found in the data
-	obvious   *Solution  // a certificate, or nil
-	solved    bool       // inner has solved before, and may go on from where it ended
+	// own says which of q and b are our copies that inner does not refer to, so that the next update may overwrite them.
+	// One of P or A goes into a spare copy, which inner refers to from then on; lent are those of the set-up.
+	own         struct{ q, b bool }
+	spare, lent matrixPair
+	start       Point // what WarmStart gave, for the next Solve
+	started     bool
+	setupTime   time.Duration
+	ears        ears
+	quiet       []int       // equations that may be no more than rounding
+	unheard     []int       // those of them whose entries in data are zeros
+	given       *sparse.CSC // A with these entries, where there are quiet ones
+	judged      *Judge
+	convexity   *convexity // kept from the first update of P on
+	shift       float64    // see convexity
+	low, high   []float64  // see intervals
+	pattern     *pattern   // what may be left out, nil for nothing
+	reduction   *reduction // what is left out before inner sees the problem, nil for nothing
+	unused      *reduction // an earlier one
+	rest        Judge      // of what is left
+	looked      bool       // obvious is what trivial found in the data
+	obvious     *Solution  // a certificate, or nil
+	solved      bool       // inner has solved before, and may go on from where it ended
 	// the last run said optimal of a point that is not even near: it may have had another problem in mind
 	mistaken bool
 	simple   bool // the problem is one of lastResort
@@ -140,6 +140,7 @@ func (s *checkedSolver) setup() error {
 		}
 	}
 	view := *s.left()
+	s.lent = matrixPair{s.data.P, s.data.A}
 	if len(view.Q) == 0 {
 		return nil
 	}
@@ -158,7 +159,7 @@ func (s *checkedSolver) setup() error {
 	if s.reduction != nil {
 		s.reduction.lent, s.pattern.lent = true, matrixPair{view.P, view.A}
 	}
-	s.own = struct{ p, q, a, b bool }{} // inner refers to all of data now, or to copies of parts
+	s.own = struct{ q, b bool }{} // inner refers to all of data now, or to copies of parts
 	s.solved = false
 	return nil
 }
@@ -283,17 +284,9 @@ func (s *checkedSolver) Update(u Update) error {
 	s.judged.reset(&s.data, u.P != nil || u.A != nil)
 	if u.P != nil {
 		s.shift = s.convexity.shift
-		if s.spare.p = s.data.P; !s.own.p {
-			s.spare.p = nil
-		}
-		s.data.P, s.own.p = next.P, true
 	}
-	if u.A != nil {
-		if s.spare.a = s.data.A; !s.own.a {
-			s.spare.a = nil
-		}
-		s.data.A, s.own.a = next.A, true
-	}
+	s.spare.renew(&s.data, &next, s.lent)
+	s.data.P, s.data.A = next.P, next.A
 	if u.Q != nil {
 		s.data.Q, s.own.q = replace(s.data.Q, u.Q, s.own.q), true
 	}

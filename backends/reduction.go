@@ -56,16 +56,21 @@ func (t *pattern) adopt(r, before *reduction) {
 	case r == nil || !r.same(before):
 		t.spare = matrixPair{}
 	default:
-		swap := func(spare **sparse.CSC, before, now, lent *sparse.CSC) {
-			if before == lent {
-				before = nil
-			}
-			if before != now {
-				*spare = before
-			}
+		t.spare.renew(before.left, r.left, t.lent)
+	}
+}
+
+// renew makes the matrices of a problem before, where there are others now, the spare ones, but for those lent.
+func (spare *matrixPair) renew(before, now *Problem, lent matrixPair) {
+	if before.P != now.P {
+		if spare.p = before.P; spare.p == lent.p {
+			spare.p = nil
 		}
-		swap(&t.spare.p, before.left.P, r.left.P, t.lent.p)
-		swap(&t.spare.a, before.left.A, r.left.A, t.lent.a)
+	}
+	if before.A != now.A {
+		if spare.a = before.A; spare.a == lent.a {
+			spare.a = nil
+		}
 	}
 }
 

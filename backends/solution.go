@@ -98,6 +98,14 @@ type Solution struct {
 	SetupTime, SolveTime time.Duration
 	// Message is what the solver has to say beyond the status; often empty.
 	Message string
+	// History has the iterations of the run that ended so, with Options.History.
+	History []Iteration
+}
+
+// Iteration is the point that an iteration begins with, in the solver's own form of the problem.
+type Iteration struct {
+	Objective, DualObjective float64
+	Residuals                Residuals
 }
 
 // EndedBy returns the status of a Solve that ended because its context did: TimeLimit

@@ -133,8 +133,9 @@ func Maximum(a, b Operand, more ...Operand) Expr {
 			return x[:n]
 		},
 		Below: func(b compile.Rows, a, u affine.Expr) {
+			all := a.Index()
 			for k := 0; k < a.N; k += n {
-				b.Nonnegative(u.Minus(a.Slice(k, k+n)))
+				b.Nonnegative(u.Minus(all.Pick(affine.Consecutive(k, n))))
 			}
 		},
 	}).like(shape)

@@ -2,6 +2,7 @@ package convex_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log"
 
@@ -62,7 +63,7 @@ func ExampleSolver_SolveInto() {
 	defer solver.Close()
 	var r convex.Result
 	for _, first := range []float64{0.6, 0.9} {
-		err := solver.Set(p, []float64{first, 0.4, -1})
+		err := errors.Join(solver.Set(p, []float64{first, 0.4, -1}), solver.SetEps(1e-6))
 		if err == nil {
 			err = solver.SolveInto(context.Background(), &r)
 		}
@@ -139,14 +140,14 @@ func ExampleLogDet() {
 func ExampleResult_Dual() {
 	m := convex.NewModel()
 	x := m.Vector("x", 2)
-	ball := m.Le("", convex.Norm2(x), 1)
+	ball, side := m.Le("", convex.Norm2(x), 1), m.Le("", convex.At(x, 0), 1)
 
 	m.Minimize(convex.Scale(0.5, convex.SumSquares(convex.Sub(x, []float64{3, 4}))))
 	r := mustSolve(m)
 	// The objective is (5 - r)^2 / 2 for the radius r, with slope -(5 - r).
-	fmt.Printf("x = %.3f, multiplier %.3f\n", r.Value(x), r.Dual(ball))
+	fmt.Printf("x = %.3f, multiplier %.3f, slack %.3f\n", r.Value(x), r.Dual(ball), r.Slack(side))
 	// Output:
-	// x = [0.600 0.800], multiplier [4.000]
+	// x = [0.600 0.800], multiplier [4.000], slack [0.400]
 }
 
 // The projection on the simplex of a point that moves, and how a function of the projection changes with the point.

@@ -81,6 +81,13 @@ var growing = map[string]func(m *convex.Model, x, y *convex.Variable, n int){
 		}
 		m.Minimize(convex.Dot(weights, all))
 	},
+	"largest of scalars": func(m *convex.Model, x, _ *convex.Variable, n int) {
+		var each []convex.Operand
+		for i := range n {
+			each = append(each, convex.Add(convex.At(x, i), i))
+		}
+		m.Minimize(convex.Maximum(each[0], each[1], each[2:]...))
+	},
 	"convex sum": func(m *convex.Model, x, _ *convex.Variable, n int) {
 		f := convex.At(x, 0)
 		for i := range n {

@@ -35,6 +35,8 @@ type Result struct {
 	Active int
 	// Message is what the backend has to say beyond the status; often empty.
 	Message string
+	// History has the iterations of the last program solved, with the option History of the backend.
+	History []backends.Iteration
 
 	out      *solve.Outcome
 	vars     []*Variable
@@ -49,8 +51,8 @@ func (out *Result) set(engine string, r *solve.Outcome, p *Program) {
 	*out = Result{
 		Status: r.Status, Engine: engine, Objective: r.Objective, DualObjective: r.DualObjective, Residuals: r.Residuals,
 		Distance: r.Distance, Radius: r.Radius, Iterations: r.Iterations, Rounds: r.Rounds, Active: r.Active,
-		Message: r.Message,
-		out:     r, vars: p.vars, params: p.params, model: p.model, maximize: p.maximize,
+		Message: r.Message, History: r.History,
+		out: r, vars: p.vars, params: p.params, model: p.model, maximize: p.maximize,
 	}
 	if p.maximize {
 		out.Objective, out.DualObjective = -r.Objective, -r.DualObjective
@@ -116,14 +118,33 @@ func (r *Result) Dual(c *Constraint) []float64 {
 	if _, ok := out.Assembled.Program.Refs[&c.c]; !ok {
 		panic("convex: Dual of a constraint that is not in the program solved")
 	}
-	z := r.out.Dual(&c.c)
-	if c.n == 0 || z == nil {
-		return z
+	return c.entries(r.out.Dual(&c.c))
+}
+
+// Slack returns what a constraint leaves: b - a of a <= b and of a = b, the vectors of [Model.In], and the matrix of
+// [Model.PSD], row by row. It is nil when the solve ended without a point, and panics as Value does.
+func (r *Result) Slack(c *Constraint) []float64 {
+	if r.of().X == nil || c == nil || c.err != nil {
+		return nil
+	}
+	out := c.c.F.Eval(r.out.Values, func(x *affine.Variable) []float64 { return r.out.Value(r.own(x)) })
+	if c.c.Cone == nil {
+		for i, v := range out {
+			out[i] = 0 - v // not -0
+		}
+	}
+	return c.entries(out)
+}
+
+// entries are those of the constraint, of a semidefinite matrix all in the place of the scaled triangle.
+func (c *Constraint) entries(v []float64) []float64 {
+	if c.n == 0 || v == nil {
+		return v
 	}
 	_, index := lowerTriangle(c.n, c.n)
 	full := make([]float64, len(index))
 	for k, i := range index {
-		if full[k] = z[i]; k%(c.n+1) != 0 {
+		if full[k] = v[i]; k%(c.n+1) != 0 {
 			full[k] /= math.Sqrt2
 		}
 	}

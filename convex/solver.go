@@ -132,6 +132,21 @@ func (s *Solver) Set(p *Parameter, values []float64) error {
 	return nil
 }
 
+// SetEps changes Options.Eps for the solves to come; 0 is the default. Where no parameter changes in between, the next
+// solve goes on from where the last one ended, if the backend can.
+func (s *Solver) SetEps(eps float64) error {
+	if s.closed || s.session == nil {
+		return backends.ErrClosed
+	}
+	o := s.session.Options
+	o.Eps = eps
+	if err := o.Validate(); err != nil {
+		return err
+	}
+	s.session.Options, s.session.Eps = o, o.WithDefaults().Eps
+	return nil
+}
+
 // Stats returns the sums since the solver was made.
 func (s *Solver) Stats() Stats { return Stats(s.of().Stats) }
 

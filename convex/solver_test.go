@@ -3,6 +3,7 @@ package convex_test
 import (
 	"context"
 	"log/slog"
+	"math"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -117,4 +118,57 @@ func lasso(t *testing.T, x *mat.Dense, y []float64, o backends.Options, sets boo
 	b := m.Vector("b", 50)
 	m.Minimize(convex.Add(convex.SumSquares(convex.Sub(convex.Mul(x, b), y)), convex.Norm1(b)))
 	return solver(t, m, convex.SolverOptions{WorkingSets: sets, Options: o}), b
+}
+
+// A tolerance is one of each solve, and a solve to another goes on from the last one. The history ends at it, and where
+// the iterations end before, the point is the best of the history.
+func TestTolerancesAndBudgets(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	x, y := regression(rng, 20, 50, 3)
+	s, _ := lasso(t, x, y, backends.Options{Eps: 1e-3, History: true}, false)
+	loose := solve(t, s)
+	require.NoError(t, s.SetEps(1e-9))
+	tight := solve(t, s)
+	require.LessOrEqual(t, tight.Residuals.Max(), 1e-9)
+	require.Error(t, s.SetEps(-1))
+	whole, _ := lasso(t, x, y, backends.Options{Eps: 1e-9, History: true}, false)
+	fresh := solve(t, whole)
+	require.Less(t, tight.Iterations, fresh.Iterations)
+	require.InDelta(t, fresh.Objective, tight.Objective, 1e-8*fresh.Objective)
+	require.Less(t, len(loose.History), len(fresh.History))
+	last := fresh.History[len(fresh.History)-1]
+	require.InDelta(t, fresh.Objective, last.Objective, 1e-6*fresh.Objective)
+	for k := 2; k < fresh.Iterations-2; k++ {
+		cut, b := lasso(t, x, y, backends.Options{Eps: 1e-9, History: true, MaxIterations: k}, false)
+		r := must.Of(cut.Solve(t.Context()))(t)
+		require.Equal(t, backends.IterationLimit, r.Status)
+		require.NotNil(t, r.Value(b))
+		least := math.Inf(1)
+		for _, h := range r.History {
+			least = min(least, h.Residuals.Max())
+		}
+		require.LessOrEqual(t, r.Residuals.Max(), 10*least, k)
+	}
+}
+
+// Slacks of all kinds of constraints, by hand.
+func TestSlack(t *testing.T) {
+	m := convex.NewModel()
+	x := m.Vector("x", 2)
+	for name, c := range map[string]struct {
+		of   *convex.Constraint
+		want []float64
+	}{
+		"le": {m.Le("", x, []float64{1, 3}), []float64{0, 1}}, "ge": {m.Ge("", x, 0), []float64{1, 2}},
+		"eq": {m.Eq("", convex.Sum(x), 3), []float64{0}},
+		"in": {m.In("", backends.SecondOrder(3), 4, x), []float64{4, 1, 2}},
+		"psd": {m.PSD("", convex.Reshape(convex.Stack(convex.Add(x, []float64{1, 0}), x), 2, 2)),
+			[]float64{2, 1.5, 1.5, 2}},
+		"atom": {m.Le("", convex.SumSquares(x), 7), []float64{2}},
+	} {
+		defer func() {
+			require.InDeltaSlice(t, c.want, must.Of(m.Solve(t.Context()))(t).Slack(c.of), 1e-6, name)
+		}()
+	}
+	m.Minimize(convex.SumSquares(convex.Sub(x, []float64{5, 2})))
 }

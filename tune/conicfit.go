@@ -15,7 +15,8 @@ import (
 
 // conicFit is a fit of any program by conic programs, with the derivatives of [convex.Result.Gradient]: its penalty
 // form or, where [dca.Program.Joint] bounds radii, its constrained form, whose hyperparameters are the radii
-// themselves. Its gap is the largest residual, whatever the tolerance.
+// themselves. Its gap is the largest residual, whatever the tolerance, and its gradient the adjoint's in every mode, as
+// that of the Jacobian by columns is the same.
 type conicFit struct {
 	sync.Mutex // of what is solved by the form
 	form       io.Closer

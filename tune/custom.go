@@ -86,7 +86,7 @@ func (c Custom) Fit(x [][]float64) problems.Fit {
 func (c Custom) Advice() problems.Advice {
 	a := c.Says
 	if a.Fit == nil && a.Modes == nil {
-		a.Modes = []lower.Mode{lower.Adjoint}
+		a.Modes = []lower.Mode{lower.Adjoint, lower.Forward}
 	}
 	if c.Common != nil {
 		a.Ladder = c.ladder

@@ -242,7 +242,7 @@ func (s *solver) SolveInto(ctx context.Context, out *backends.Solution) error {
 	s.warm, s.resume = nil, sol.Status == backends.Optimal
 	room := backends.Point{X: out.X, S: out.S, Z: out.Z}.Copy(backends.Point{X: sol.X, S: sol.S, Z: sol.Z})
 	*out = *sol
-	out.X, out.S, out.Z = room.X, room.S, room.Z
+	out.X, out.S, out.Z, out.History = room.X, room.S, room.Z, s.run.history
 	out.SetupTime, out.SolveTime = s.setup, time.Since(ready)
 	return nil
 }

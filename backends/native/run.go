@@ -50,6 +50,7 @@ type runner struct {
 	options    backends.Options
 	iterations int
 	watch      watch
+	history    []backends.Iteration
 	answer     *backends.Solution // the last one that passed as optimal
 	list       []attempt
 }
@@ -80,7 +81,7 @@ func (r *runner) run(ctx context.Context, o backends.Options, warm *backends.Poi
 	if r.options = o; o.MaxIterations == 0 {
 		r.options.MaxIterations = defaultMaxIterations
 	}
-	r.iterations, r.answer, r.f.given = 0, nil, 0
+	r.iterations, r.history, r.answer, r.f.given = 0, nil, nil, 0
 	r.proof, r.nearPrimal, r.nearDual = nil, math.Inf(1), math.Inf(1)
 	from, unused := resumed, ""
 	resume, r.direct.left = resume && !r.direct.left, false
@@ -215,6 +216,10 @@ func (r *runner) gains(p progress) error {
 }
 
 func (r *runner) log(ctx context.Context, p progress) {
+	if r.options.History {
+		r.history = append(r.history, backends.Iteration{Objective: p.objective, DualObjective: p.bound,
+			Residuals: backends.Residuals{Primal: p.primal, Dual: p.dual, Gap: p.gap}})
+	}
 	if l := r.options.Logger; l != nil {
 		l.DebugContext(ctx, "native", "iteration", r.iterations, "objective", p.objective, "bound", p.bound,
 			"primal", p.primal, "dual", p.dual, "gap", p.gap, "mu", r.mu, "tau", r.tau, "kappa", r.kappa)

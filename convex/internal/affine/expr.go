@@ -54,21 +54,9 @@ func (a Expr) broadcast(n int) Expr {
 	return a.Pick(make([]int, n))
 }
 
-func (a Expr) Plus(b Expr) Expr { return a.Add(b, 1) }
+func (a Expr) Plus(b Expr) Expr { return Total(a, b) }
 
-func (a Expr) Minus(b Expr) Expr { return a.Add(b, -1) }
-
-func (a Expr) Add(b Expr, sign float64) Expr {
-	switch {
-	case a.N == 1:
-		a = a.broadcast(b.N)
-	case b.N == 1:
-		b = b.broadcast(a.N)
-	}
-	t := newTotal(a)
-	t.add(b, sign)
-	return t.expr()
-}
+func (a Expr) Minus(b Expr) Expr { return Total(a, b.Neg()) }
 
 func (a Expr) Neg() Expr { return a.Times(-1) }
 
@@ -81,14 +69,14 @@ func (a Expr) Times(c float64) Expr {
 	if c == 0 {
 		return out
 	}
-	t := newTotal(out)
-	t.vars.add(a.Vars, c)
-	t.pars.add(a.Pars, c)
-	out = t.expr()
-	if a.C != nil {
-		out.C = slices.Clone(a.C)
-		floats.Scale(c, out.C)
+	out.Vars, out.Pars, out.C = slices.Clone(a.Vars), slices.Clone(a.Pars), slices.Clone(a.C)
+	for i := range out.Vars {
+		out.Vars[i].Scale *= c
 	}
+	for i := range out.Pars {
+		out.Pars[i].Scale *= c
+	}
+	floats.Scale(c, out.C)
 	return out
 }
 
@@ -138,17 +126,10 @@ func diagonalTimes(d mat.Diagonal, w *Matrix, terms []Term) []Term {
 
 // Entries returns each entry by itself.
 func (a Expr) Entries() []Expr {
-	out := make([]Expr, a.N)
+	x, out, row := a.Index(), make([]Expr, a.N), []int{0}
 	for i := range out {
-		if out[i].N = 1; a.C != nil {
-			out[i].C = a.C[i : i+1 : i+1]
-		}
-	}
-	for _, t := range a.Vars {
-		t.each(func(i int, t Term) { out[i].Vars = append(out[i].Vars, t) })
-	}
-	for _, t := range a.Pars {
-		t.each(func(i int, t Term) { out[i].Pars = append(out[i].Pars, t) })
+		row[0] = i
+		out[i] = x.Pick(row)
 	}
 	return out
 }
@@ -296,18 +277,10 @@ func (a Expr) Range() (low, high bool) {
 		if t.V.Sign == 0 || t.W != nil || !low && !high {
 			return false, false
 		}
-		see := func(v float64) {
+		t.EachEntry(func(_, _ int, v float64) {
 			v *= float64(t.V.Sign)
 			low, high = low && v >= 0, high && v <= 0
-		}
-		switch {
-		case t.Mat == nil:
-			for r := range t.Rows {
-				see(t.Fixed(r))
-			}
-		default:
-			t.EachEntry(func(_, _ int, v float64) { see(v) })
-		}
+		})
 	}
 	return low, high
 }

@@ -50,37 +50,20 @@ func wrap(m mat.Matrix) *Matrix {
 		raw := a.RawMatrix()
 		return fromCompressed(rows, cols, raw.Indptr, raw.Ind, raw.Data)
 	}
-	var to, from []int
-	var val []float64
-	take := func(i, j int, v float64) {
-		if v != 0 {
-			to, from, val = append(to, i), append(from, j), append(val, v)
-		}
-	}
 	d, diagonal := m.(mat.Diagonal)
 	of, sparsely := m.(mat.NonZeroDoer)
-	switch {
-	case diagonal:
+	if !diagonal && !sparsely {
+		return wrap(mat.DenseCopyOf(m))
+	}
+	coo := sparse.NewCOO(rows, cols, nil, nil, nil)
+	if diagonal {
 		for j := range cols {
-			take(j, j, d.At(j, j))
+			coo.Set(j, j, d.At(j, j))
 		}
-	case sparsely:
-		of.DoNonZero(take)
-	default:
-		for i := range rows {
-			for j := range cols {
-				take(i, j, m.At(i, j))
-			}
-		}
+	} else {
+		of.DoNonZero(coo.Set)
 	}
-	w := wrap(sparse.NewCOO(rows, cols, to, from, val).ToCSC())
-	// Below a quarter of nonzeros the compressed form is smaller and faster.
-	if diagonal || 4*len(w.Val) < rows*cols {
-		return w
-	}
-	full := &Matrix{Rows: rows, Cols: cols, Dense: make([]float64, rows*cols), Stride: cols}
-	w.Each(func(i, j int, v float64) { full.Row(i)[j] = v })
-	return full
+	return wrap(coo.ToCSC())
 }
 
 // Each calls f for the entries that are not zero, column by column.

@@ -56,37 +56,40 @@ func NewPlaces(n, terms int, of func(term int) Spread) *Places {
 	return p
 }
 
-// Pick visits the terms that add to some rows, which may repeat, with the own rows of each and the places in the list
-// that these go to.
-func (p *Places) Pick(rows []int, visit func(term int, own, into []int)) {
+// Picked is a term that adds to some rows, with those of its own and the places in their list that these go to.
+type Picked struct {
+	Term      int
+	Own, Into []int
+}
+
+// Pick returns the terms that add to some rows, which may repeat, in their order.
+func (p *Places) Pick(rows []int) (out []Picked) {
+	if len(p.all) > 0 && len(rows) > 0 {
+		places := Consecutive(0, len(rows))
+		for _, t := range p.all {
+			out = append(out, Picked{t, rows, places})
+		}
+	}
+	if p.ptr == nil {
+		return out
+	}
 	var hits []hit
-	if p.ptr != nil {
-		for k, i := range rows {
-			for _, h := range p.hits[p.ptr[i]:p.ptr[i+1]] {
-				h.into = k
-				hits = append(hits, h)
-			}
+	for k, i := range rows {
+		for _, h := range p.hits[p.ptr[i]:p.ptr[i+1]] {
+			h.into = k
+			hits = append(hits, h)
 		}
-		slices.SortFunc(hits, func(a, b hit) int { return cmp.Or(a.term-b.term, a.into-b.into) })
 	}
-	var places []int
-	if len(p.all) > 0 {
-		places = Consecutive(0, len(rows))
-	}
-	all := p.all
-	for len(rows) > 0 && len(all)+len(hits) > 0 {
-		if len(all) > 0 && (len(hits) == 0 || all[0] < hits[0].term) {
-			visit(all[0], rows, places)
-			all = all[1:]
-			continue
+	slices.SortFunc(hits, func(a, b hit) int { return cmp.Or(a.term-b.term, a.into-b.into) })
+	for k, h := range hits {
+		if k == 0 || hits[k-1].term != h.term {
+			out = append(out, Picked{Term: h.term})
 		}
-		t := hits[0].term
-		var own, into []int
-		for ; len(hits) > 0 && hits[0].term == t; hits = hits[1:] {
-			own, into = append(own, hits[0].own), append(into, hits[0].into)
-		}
-		visit(t, own, into)
+		last := &out[len(out)-1]
+		last.Own, last.Into = append(last.Own, h.own), append(last.Into, h.into)
 	}
+	slices.SortStableFunc(out, func(a, b Picked) int { return a.Term - b.Term })
+	return out
 }
 
 // Index is an expression in which terms are found by their rows.
@@ -104,8 +107,12 @@ func (a Expr) Index() *Index {
 // Pick returns the entries idx[0], idx[1], .., which may repeat.
 func (x *Index) Pick(idx []int) Expr {
 	a, out := x.of, Expr{N: len(idx)}
-	x.vars.Pick(idx, func(t int, own, into []int) { out.Vars = a.Vars[t].picked(out.Vars, own, into) })
-	x.pars.Pick(idx, func(t int, own, into []int) { out.Pars = a.Pars[t].picked(out.Pars, own, into) })
+	for _, p := range x.vars.Pick(idx) {
+		out.Vars = a.Vars[p.Term].picked(out.Vars, p.Own, p.Into)
+	}
+	for _, p := range x.pars.Pick(idx) {
+		out.Pars = a.Pars[p.Term].picked(out.Pars, p.Own, p.Into)
+	}
 	if a.C != nil {
 		out.C = make([]float64, len(idx))
 		for k, i := range idx {

@@ -270,19 +270,6 @@ func (t Term) picked(out []Term, own, into []int) []Term {
 	return append(out, t)
 }
 
-// each calls f for the rows of the expression that the term adds to, with what it adds.
-func (t Term) each(f func(i int, one Term)) {
-	if t.Sum {
-		i := t.Off
-		t.Off = 0
-		f(i, t)
-		return
-	}
-	for r := range t.Rows {
-		f(t.Row(r), t.slice([]int{r}))
-	}
-}
-
 // place puts the rows of a term, or its single row, into those of another expression, which increase.
 func (t *Term) place(rows []int) {
 	switch {

@@ -6,44 +6,27 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// total is a sum in the making.
-type total struct {
-	n          int
-	vars, pars merged
-	c          []float64
-	own        bool // c is nobody else's
-}
-
-func newTotal(a Expr) *total {
-	return &total{n: a.N, vars: merged{terms: slices.Clone(a.Vars)}, pars: merged{terms: slices.Clone(a.Pars)}, c: a.C}
-}
-
-// add adds an expression of the same length.
-func (t *total) add(b Expr, scale float64) {
-	t.vars.add(b.Vars, scale)
-	t.pars.add(b.Pars, scale)
-	if b.C != nil {
-		if !t.own {
-			c := make([]float64, t.n)
-			copy(c, t.c)
-			t.c, t.own = c, true
-		}
-		floats.AddScaled(t.c, scale, b.C)
-	}
-}
-
-func (t *total) expr() Expr { return Expr{N: t.n, Vars: t.vars.list(), Pars: t.pars.list(), C: t.c} }
-
 // Total returns the sum of expressions, from the first one on, operands of length 1 being broadcast.
 func Total(as ...Expr) Expr {
-	t := newTotal(as[0])
-	for _, b := range as[1:] {
-		if t.n == 1 && b.N != 1 {
-			t = newTotal(t.expr().broadcast(b.N))
+	out := Expr{N: as[0].N, C: slices.Clone(as[0].C)}
+	vars, pars := merged{terms: slices.Clone(as[0].Vars)}, merged{terms: slices.Clone(as[0].Pars)}
+	for _, a := range as[1:] {
+		if out.N == 1 && a.N != 1 {
+			out = Expr{N: 1, Vars: vars.list(), Pars: pars.list(), C: out.C}.broadcast(a.N)
+			vars, pars = merged{terms: out.Vars}, merged{terms: out.Pars}
 		}
-		t.add(b.broadcast(t.n), 1)
+		a = a.broadcast(out.N)
+		vars.add(a.Vars)
+		pars.add(a.Pars)
+		switch {
+		case out.C == nil:
+			out.C = slices.Clone(a.C)
+		case a.C != nil:
+			floats.Add(out.C, a.C)
+		}
 	}
-	return t.expr()
+	out.Vars, out.Pars = vars.list(), pars.list()
+	return out
 }
 
 // merged are terms, of which plain selections of the same entries become one.
@@ -75,11 +58,10 @@ func (t *Term) mergeable() (at place, ok bool) {
 	return at, true
 }
 
-// add appends the scaled terms b. Those that cancel go.
-func (m *merged) add(b []Term, scale float64) {
+// add appends terms. Those that cancel go.
+func (m *merged) add(b []Term) {
 next:
 	for _, t := range b {
-		t.Scale *= scale
 		if at, ok := t.mergeable(); ok && len(m.terms) > 0 {
 			m.index()
 			for i, k := range m.at[at] {

@@ -266,23 +266,23 @@ func (f Function) Index() *Index {
 // one term for each run of rows that it adds to, others are repeated.
 func (x *Index) Pick(rows []int) Function {
 	out := Function{N: len(rows), Aff: x.affine.Pick(rows)}
-	x.atoms.Pick(rows, func(k int, own, into []int) {
-		t := x.of.Atoms[k]
-		for from := 0; from < len(into); {
+	for _, p := range x.atoms.Pick(rows) {
+		t := x.of.Atoms[p.Term]
+		for from := 0; from < len(p.Into); {
 			part, to := t, from+1
-			part.Off = into[from]
+			part.Off = p.Into[from]
 			if !t.Sum && t.count() > 1 {
-				for to < len(into) && into[to] == into[to-1]+1 {
+				for to < len(p.Into) && p.Into[to] == p.Into[to-1]+1 {
 					to++
 				}
 				part.sel = make([]int, to-from)
-				for i, r := range own[from:to] {
+				for i, r := range p.Own[from:to] {
 					part.sel[i] = t.entry(r)
 				}
 			}
 			out.Atoms, from = append(out.Atoms, part), to
 		}
-	})
+	}
 	return out
 }
 

@@ -20,6 +20,7 @@ type Outcome struct {
 	Iterations, Rounds       int
 	Active                   int
 	Message                  string
+	History                  []backends.Iteration
 
 	Assembled    *compile.Assembled
 	X, S, Z      []float64
@@ -59,6 +60,7 @@ func (s *Session) Result(sol *backends.Solution) *Outcome {
 		solution: r.solution, room: stationarity,
 		Status: sol.Status, Objective: sol.Objective, DualObjective: sol.DualObjective,
 		Residuals: sol.Residuals, Distance: sol.Distance, Radius: sol.Radius, Message: sol.Message,
+		History:   sol.History,
 		Assembled: as, X: sol.X, S: sol.S, Z: sol.Z, Values: s.State.Values.Copy(values),
 	}
 	for _, v := range s.Program.Vars[:s.Program.Users] {

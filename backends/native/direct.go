@@ -35,11 +35,7 @@ type directions interface {
 	struggles() bool
 }
 
-func newDirect(it *iterate) *direct {
-	d := &direct{iterate: it, sums: sums{it}}
-	d.by = d.sums
-	return d
-}
+func newDirect(it *iterate) *direct { return &direct{iterate: it, by: sums{it}, sums: sums{it}} }
 
 func (d *direct) String() string { return "direct, " + d.by.String() }
 

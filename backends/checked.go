@@ -570,7 +570,7 @@ func (s *checkedSolver) polish(out *Solution) {
 
 // contradiction returns the verdict of a certificate that trivial has found, and nil if there is none.
 func (s *checkedSolver) contradiction() *Solution {
-	if !s.looked && !s.options.NoPresolve {
+	if !s.looked {
 		s.looked, s.obvious = true, nil
 		z, x := trivial(&s.data, s.low, s.high, s.judged.check.known.about(&s.data).single())
 		if z != nil || x != nil {

@@ -214,8 +214,8 @@ func TestRace(t *testing.T) {
 	requireTimeLimit(t, made(t, portfolio.Race, scripted{name: "never"}, scripted{name: "neither"}))
 }
 
-// The least x >= 2 where one backend says 2 and the other 3, which the judge takes from it; and x <= 0, x >= 1 where
-// only one sees the contradiction.
+// The least x >= 2 where one backend says 2 and the other 3, which the judge takes from it; and x + y <= 0, x + y >= 1
+// where only one sees the contradiction.
 func TestCrossCheck(t *testing.T) {
 	wrong := scripted{name: "wrong", answer: &backends.Solution{Status: backends.Optimal, X: []float64{3}, S: []float64{1},
 		Z: []float64{1}}}
@@ -231,7 +231,8 @@ func TestCrossCheck(t *testing.T) {
 	proof := scripted{name: "proof", answer: &backends.Solution{Status: backends.PrimalInfeasible, Z: []float64{1, 1}}}
 	for _, order := range [][]backends.ConicBackend{{lost, proof}, {proof, lost}} {
 		p := rows([]float64{1, -1}, []float64{0, -1})
-		out, _, _ = solve(t, made(t, portfolio.CrossCheck, order...), p, backends.Options{NoPresolve: true})
+		p.Q, p.A = []float64{0, 0}, sparse.NewCSC(2, 2, []int{0, 2, 4}, []int{0, 1, 0, 1}, []float64{1, -1, 1, -1})
+		out, _, _ = solve(t, made(t, portfolio.CrossCheck, order...), p, backends.Options{})
 		assert.Equal(t, backends.Inaccurate, out.Status)
 		assert.Contains(t, out.Message, "proof: primal_infeasible")
 		assert.Nil(t, out.Z)

@@ -16,7 +16,7 @@ const liesPerCase = 24
 
 func (r Run) lies(id ID, d *draw, t *Tally) {
 	c := d.generate(id)
-	if c.Whole = false; c.Class == Nonconvex {
+	if c.Class == Nonconvex {
 		return
 	}
 	worst := Verdict{Outcome: Right}

@@ -51,11 +51,11 @@ type envelope struct {
 const (
 	// envelopeWidth and envelopeFar are those of an envelope beside the mean loss, and 1 over it, leastWidth the least one
 	// beside the loss without coefficients.
-	envelopeWidth, envelopeFar, leastWidth = 1, 0.4, 1e-3
+	envelopeWidth, envelopeFar, leastWidth = 10, 0.4, 1e-3
 	// nearer and farther are the factors of far after a step that was taken whole, and one that was cut.
 	nearer, farther, enough = 0.25, 4, 0.5
 	// narrower is the factor of the width from one envelope to the next, down to narrowest.
-	narrower, narrowest = 0.5, 1e-4
+	narrower, narrowest = 0.5, 1e-5
 )
 
 // envelope is about multipliers with which the best constant beside an offset, or zero, is a fit: eta is set to its

@@ -230,7 +230,7 @@ func (p *Path) renewEnvelopes(ctx context.Context) {
 }
 
 // afresh proposes the working set of a solve without the strong rule: what is in use, and what is not optimal at zero.
-// Products of a band are made anew at every round, and better of few features.
+// Products of a band are better of few features.
 func (f *fold) afresh(w *Weights) []int {
 	f.bound = math.Inf(-1)
 	active := f.active()

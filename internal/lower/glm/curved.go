@@ -60,10 +60,11 @@ const renew, leastCurve = 0.1, 1e-7
 // bend makes the data ready for a loss.
 func (d *Data) bend(t *Table) {
 	j, whole := t.Loss.(joint)
+	_, banded := t.Loss.(Pinball)
 	hazards, added := t.Loss.(Hazards)
 	d.intercept = d.intercept || added
 	d.curved = &curved{
-		shared: byProducts(d.n, d.p, len(d.folds)) && !Sparse(d.x) && d.classes == 1, added: added,
+		shared: byProducts(d.n, d.p, len(d.folds)) && !Sparse(d.x) && d.classes == 1 && !banded, added: added,
 		train: make([]point, len(d.folds)), val: make([]Sum, len(d.folds)), unit: make([]float64, len(d.folds)),
 	}
 	d.center = make([]float64, d.p)
@@ -175,18 +176,6 @@ func raise(curve []float64, rows []bool) {
 // changed.
 func (p *Path) share(ctx context.Context) {
 	d := p.d
-	if p.folds[0].point.envelope != nil {
-		if p.model == nil {
-			q := *d
-			q.curved, q.y = nil, [][]float64{make([]float64, d.n)}
-			q.products = newGram(ctx, &q)
-			p.model = &q
-			for t, f := range p.folds {
-				f.products, f.part = &banded{gram: q.products.(*gram)}, q.parts[t]
-			}
-		}
-		return
-	}
 	curve, count := make([]float64, d.n), make([]float64, d.n)
 	for _, f := range p.folds {
 		floats.Add(curve, f.point.curve)
@@ -252,7 +241,7 @@ func (f *fold) round(ctx context.Context, w *Weights) {
 			f.gradient[j] = d.columns().Dot(j, pt.pull) / pt.total
 		}
 	}
-	if pt.envelope != nil && d.curved.shared {
+	if _, ok := f.products.(*banded); ok {
 		pt.model, pt.unit = slices.Clone(pt.curve), 1
 	} else if pt.own && pt.renew != nil {
 		if f.products != products(pt.whole) {
@@ -469,7 +458,7 @@ const roundedFall = 1e-15
 // model of a small single fit, whose coefficients then have twice the digits that the gap asks for, and stallShare that
 // of the decrease in the round before from which on a round is slow. After two of these a fold has curvatures of its
 // own, or of a joint loss all second derivatives.
-const modelShare, envelopeShare, lastShare, stallShare = 1e-2, 0.5, 1e-10, 0.2
+const modelShare, envelopeShare, lastShare, stallShare = 1e-2, 0.1, 1e-10, 0.2
 
 // Gap bounds how far the objective of a convex loss that is not negative is from its least, where the loss has some
 // value and gradients, less their signs, in the coefficients b, of classes with the constants after them, and in the

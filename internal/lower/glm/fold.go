@@ -49,6 +49,9 @@ func (d *Data) newFold(t int) *fold {
 	if d.curved != nil {
 		f.point = d.start(t)
 		f.noise = 1e-14 * floats.Norm(f.point.pull, 2) / math.Sqrt(float64(d.n))
+		if f.point.envelope != nil && !Sparse(d.x) {
+			f.products, f.part = d.newBanded(f.point), new(part)
+		}
 		if first := d.p - len(f.point.constants); first < d.p {
 			copy(f.b[first:], f.point.constants)
 			f.join(d.all[first:])

@@ -49,12 +49,13 @@ type envelope struct {
 }
 
 const (
-	// envelopeWidth and envelopeFar are those of an envelope beside the mean loss, and 1 over it, leastWidth the least one
-	// beside the loss without coefficients.
-	envelopeWidth, envelopeFar, leastWidth = 1, 0.4, 1e-3
+	// envelopeWidth is the width of an envelope beside the mean loss, times features to a row, as so many rows may end on
+	// the quantile, envelopeFar its far beside 1 over that loss, leastWidth the least one beside the loss without
+	// coefficients.
+	envelopeWidth, envelopeFar, leastWidth = 10, 0.4, 1e-3
 	// nearer and farther are the factors of far after a step that was taken whole, and one that was cut.
 	nearer, farther, enough = 0.25, 4, 0.5
-	// narrower is the factor of the width from one envelope to the next, down to narrowest.
+	// narrower is the factor of the width from one envelope to the next, down to narrowest beside the mean loss.
 	narrower, narrowest = 0.5, 1e-4
 )
 
@@ -159,13 +160,13 @@ func (e *envelope) learn(share float64) {
 	}
 }
 
-// suit gives the envelope the width that suits a mean loss, beside that without coefficients.
-func (e *envelope) suit(loss, null float64) {
+// suit gives the envelope the width that suits a mean loss, beside that without coefficients, and features to a row.
+func (e *envelope) suit(loss, null, features float64) {
 	size := max(loss, leastWidth*null)
 	if !(size > 0) {
 		size = 1
 	}
-	e.width, e.narrowest, e.far = envelopeWidth*size, narrowest*envelopeWidth*size, envelopeFar/size
+	e.width, e.narrowest, e.far = envelopeWidth*features*size, narrowest*size, envelopeFar/size
 }
 
 // reach is how far along a change of predictions and coefficients, from their values to others, the objective falls.
@@ -222,14 +223,14 @@ func (p *Path) renewEnvelopes(ctx context.Context) {
 	crew.Each(len(p.folds), p.d.threads, func(t int) {
 		pt := p.folds[t].point
 		pt.envelope.advance(pt.pull)
-		pt.envelope.suit(pt.envelope.loss/pt.total, pt.null)
+		pt.envelope.suit(pt.envelope.loss/pt.total, pt.null, min(1, float64(p.d.p)/float64(p.d.n)))
 		p.d.look(pt)
 	})
 	p.d.slopes(ctx, p.folds)
 }
 
 // afresh proposes the working set of a solve without the strong rule: what is in use, and what is not optimal at zero.
-// Products of a band are made anew at every round, and better of few features.
+// Products of a band are better of few features.
 func (f *fold) afresh(w *Weights) []int {
 	f.bound = math.Inf(-1)
 	active := f.active()

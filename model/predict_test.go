@@ -3,6 +3,7 @@ package model
 import (
 	"bytes"
 	"math"
+	"math/big"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -93,4 +94,20 @@ func TestTimes(t *testing.T) {
 	require.InDelta(t, math.Log(1+math.E+math.Exp(2)), s.Error(), 1e-14) // half of it for each of the two events
 	c, _ := s.Concordance()
 	require.Zero(t, c)
+}
+
+// Predictions have the digits of the model's own numbers, where terms cancel, too.
+func TestPredictionsOfTermsThatCancel(t *testing.T) {
+	m := &Model{Intercept: 643688.7179539967, Coefficients: []float64{-320.23394762995736, -10.313724931308853}}
+	for year := range 10 {
+		row := []float64{float64(1995 + year), 63.1}
+		exact := big.NewFloat(m.Intercept).SetPrec(400)
+		for j, v := range row {
+			exact.Add(exact, new(big.Float).SetPrec(400).Mul(big.NewFloat(v), big.NewFloat(m.Coefficients[j])))
+		}
+		want, _ := exact.Float64()
+		got, err := m.Predict(row)
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+	}
 }

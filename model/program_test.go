@@ -46,7 +46,7 @@ func Example_program() {
 	check(err)
 	data, score := read.Encode(read.Rows(), false), saved.NewScore()
 	for i, y := range data.Y {
-		value, err := saved.PredictSum(data.Dot(i, saved.Coefficients))
+		value, err := saved.Predict(data.Dense().RawRowView(i))
 		check(err)
 		score.Add(value, y)
 	}

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/lower/warm"
@@ -139,8 +141,12 @@ func (e *evaluator) with(ctx context.Context, lambda, upper []float64) (trial, e
 			return tr, err
 		}
 		if tr.X != nil {
-			score, _ := e.task.score(tr.X)
-			tr.Errors = &score
+			if e.task.Advice.Exact && len(tr.folds) > 0 {
+				tr.Errors = &problems.Errors{Validation: stat.Mean(tr.folds, nil)}
+			} else {
+				score, _ := e.task.score(tr.X)
+				tr.Errors = &score
+			}
 			e.task.rate(&tr)
 		}
 		tr.Elapsed = e.task.elapsed()

@@ -141,8 +141,8 @@ func ExampleWrite() {
 	// SELECT *,
 	//   score_1 AS "prediction"
 	// FROM (SELECT *,
-	//   300.0
-	//     + CASE WHEN "area" IS NULL THEN 510.0 ELSE 8.5 * CAST("area" AS DOUBLE PRECISION) END
+	//   810.0
+	//     + CASE WHEN "area" IS NULL THEN 0.0 ELSE 8.5 * (CAST("area" AS DOUBLE PRECISION) - 60.0) END
 	//     + CASE "town" WHEN 'Ulm' THEN -20.0 ELSE 0.0 END AS "score_1"
 	// FROM "flats") AS scored;
 }

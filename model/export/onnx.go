@@ -131,7 +131,8 @@ func writeONNX(w io.Writer, p *Program, _ Options) error {
 			filled[k] = g.op("Where", gaps[k], sum, plain[k])
 		}
 		if in.Kind != table.Category {
-			numbers, weights = append(numbers, filled[k]), append(weights, in.Weights...)
+			less := g.op("Sub", filled[k], g.doubles([]float64{in.Fill}, 1))
+			numbers, weights = append(numbers, less), append(weights, in.Weights...)
 		}
 	}
 	for _, product := range p.Products {

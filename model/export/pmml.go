@@ -182,6 +182,11 @@ func (d *pmml) multiply() {
 			derive(in.Name+" filled", apply("if", apply("isMissing", field(in.Name)), sum, plain(k)))
 		}
 	}
+	for k, in := range d.program.Inputs {
+		if in.Kind != table.Category {
+			derive(in.Name+" centred", apply("-", filled(k), constant("double", number(in.Fill))))
+		}
+	}
 	for k, product := range d.program.Products {
 		derive(d.program.pmmlName(k), pmmlProduct(product, filled))
 	}
@@ -296,7 +301,7 @@ func (d *pmml) table(k, q int) string {
 			term("CategoricalPredictor", in.Name+" filled", in.Gap[k], "value", d.fill)
 			continue
 		}
-		term("NumericPredictor", in.Name+" filled", in.Weights[k])
+		term("NumericPredictor", in.Name+" centred", in.Weights[k])
 		if !p.Reject {
 			term("NumericPredictor", in.Name+" gone", in.Gap[k])
 		}

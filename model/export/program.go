@@ -44,7 +44,7 @@ type Program struct {
 	Products []Product
 	// Offset is the column of a known term that is added to the score; empty without.
 	Offset string
-	// Intercepts are those of the scores.
+	// Intercepts are the scores of a row of Fills, and of levels that add nothing.
 	Intercepts []float64
 	// Texts and Numbers stand for missing values beside the empty text; Texts have the usual spellings, too.
 	Texts, Usual []string
@@ -69,7 +69,8 @@ type Input struct {
 	// inputs whose own gaps have their Fill, and of Constant, of a date to the second.
 	Fill, Constant float64
 	Others         []Product
-	// Weights multiply a number, one for each score. Gap are added where the value is missing.
+	// Weights multiply a number less Fill, one for each score: terms that cancel are small so. Gap are added where the
+	// value is missing.
 	Weights, Gap []float64
 	// Levels are those of a category that add to scores; others add nothing.
 	Levels []Level
@@ -130,6 +131,19 @@ func New(m *model.Model) (*Program, error) {
 		} else {
 			p.Products = append(p.Products, p.sum(e, t.Columns, q, weights)...)
 		}
+	}
+	for k, v := range p.Intercepts { // predictions at the fills
+		at, row := model.Model{Intercept: v}, []float64(nil)
+		for _, in := range p.Inputs {
+			if in.Weights != nil {
+				at.Coefficients, row = append(at.Coefficients, in.Weights[k]), append(row, in.Fill)
+			}
+		}
+		v, err := at.Value(nil, row, 0)
+		if err != nil {
+			return nil, err
+		}
+		p.Intercepts[k] = v
 	}
 	for k := range e.Columns {
 		if o := e.Columns[k].Others; o != nil {

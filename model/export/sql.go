@@ -25,8 +25,8 @@ func writeSQL(w io.Writer, p *Program, o Options) error {
 		terms := []string{number(intercept)}
 		for i, in := range p.Inputs {
 			if in.Others != nil { // in the column of its values
-				terms = append(terms, number(in.Weights[k])+" * "+p.sqlValue(i))
-				in.Fill, in.Weights = 0, make([]float64, len(in.Weights))
+				terms = append(terms, fmt.Sprintf("%s * (%s - %s)", number(in.Weights[k]), p.sqlValue(i), number(in.Fill)))
+				in.Weights = make([]float64, len(in.Weights))
 			}
 			terms = append(terms, p.sqlTerm(in, k)...)
 		}
@@ -66,7 +66,7 @@ func sqlSum(terms []string) string {
 
 // sqlTerm is what a column adds to score k; empty for nothing.
 func (p *Program) sqlTerm(in Input, k int) (terms []string) {
-	name, gone, missing := sqlName(in.Name), p.sqlGone(in), number(in.Gap[k])
+	gone, missing := p.sqlGone(in), number(in.Gap[k])
 	if p.Reject {
 		missing = "NULL"
 	}
@@ -88,17 +88,19 @@ func (p *Program) sqlTerm(in Input, k int) (terms []string) {
 		}
 		return []string{term}
 	}
-	value := "CAST(" + name + " AS DOUBLE PRECISION)"
-	if in.Kind == table.Date {
-		value = sqlDays(in)
-	}
 	if in.Weights[k] == 0 && in.Gap[k] == 0 && !p.Reject {
 		return nil
 	}
-	if !p.Reject {
-		missing = number(in.Fill*in.Weights[k] + in.Gap[k])
+	return []string{fmt.Sprintf("CASE WHEN %s THEN %s ELSE %s * (%s - %s) END", gone, missing, number(in.Weights[k]),
+		sqlNumber(in), number(in.Fill))}
+}
+
+// sqlNumber is the number of a column.
+func sqlNumber(in Input) string {
+	if in.Kind == table.Date {
+		return sqlDays(in)
 	}
-	return []string{fmt.Sprintf("CASE WHEN %s THEN %s ELSE %s * %s END", gone, missing, number(in.Weights[k]), value)}
+	return "CAST(" + sqlName(in.Name) + " AS DOUBLE PRECISION)"
 }
 
 // sqlValue is the column of the number of an input.
@@ -110,9 +112,11 @@ func (p *Program) sqlValues() (list []string) {
 		return nil
 	}
 	plain := func(k int) string {
-		in := p.Inputs[k]
-		in.Weights, in.Gap = []float64{1}, []float64{0}
-		return "(" + p.sqlTerm(in, 0)[0] + ")"
+		in, missing := p.Inputs[k], "NULL"
+		if !p.Reject {
+			missing = number(in.Fill)
+		}
+		return fmt.Sprintf("(CASE WHEN %s THEN %s ELSE %s END)", p.sqlGone(in), missing, sqlNumber(in))
 	}
 	for k, in := range p.Inputs {
 		if in.Kind == table.Category {

@@ -32,6 +32,18 @@ func (g *Gaps) of(row int) (features []int, from int) {
 	return g.Feature[from:to], from
 }
 
+// More is how much larger each entry is in each fold than in the table.
+func (g *Gaps) More(d *Data) [][]float64 {
+	out := make([][]float64, len(g.Values))
+	for t, values := range g.Values {
+		out[t] = slices.Clone(values)
+		for k, i := range g.Row {
+			out[t][k] -= d.X.At(i, g.Feature[k])
+		}
+	}
+	return out
+}
+
 // Filled returns the rows of a table as they are in fold t, in the order of index, which are to be read only.
 func (g *Gaps) Filled(d *Data, t int, index []int) *Data {
 	if g == nil {

@@ -123,6 +123,7 @@ func (m *Model) Advice() problems.Advice {
 	}
 	a.Folds = m.data.Folds() > 1
 	a.Predicts = !a.Folds
+	a.Exact = a.Folds && m.data.net.KeepTarget && !m.data.squares() && m.hazards == nil
 	a.Fit, a.Together, a.StandardError = m.Penalised, m.foldsTogether, m.data.StandardError
 	if h := m.hazards; h != nil {
 		a.StandardError = func(x [][]float64) float64 { return h.standardError(m, x) }
@@ -246,10 +247,10 @@ func (m *Model) foldsTogether(ctx context.Context) (lower.Fit, error) {
 }
 
 // FoldTable are the rows of all folds, in the unit of the model, for package glm; nil where a fold has other ones than
-// those that it leaves out of the table, or where there is no memory.
+// those that it leaves out of the table or more gaps than may be shared, or where there is no memory.
 func (d *data) FoldTable(ctx context.Context) (*glm.Table, error) {
 	cv, ok := d.user.(*dataset.CrossValidation)
-	if !ok || cv.Gaps != nil {
+	if !ok {
 		return nil, nil
 	}
 	n, p := cv.Data.Dims()
@@ -266,7 +267,17 @@ func (d *data) FoldTable(ctx context.Context) (*glm.Table, error) {
 	if err := problems.Prepare(ctx, n*p); err != nil {
 		return nil, err
 	}
-	d.fill(t, d.inUnits(cv.Data))
+	if d.fill(t, d.inUnits(cv.Data)); cv.Gaps != nil {
+		if !t.Shares(len(cv.Gaps.Row)) {
+			return nil, nil
+		}
+		t.Gaps = &glm.Gaps{Row: cv.Gaps.Row, Feature: cv.Gaps.Feature, More: cv.Gaps.More(cv.Data)}
+		for _, more := range t.Gaps.More {
+			for k, j := range t.Gaps.Feature {
+				more[k] *= d.Unit(j) / d.sd
+			}
+		}
+	}
 	return t, nil
 }
 

@@ -391,7 +391,8 @@ func (p *predictions) predictRow(m *model.Model, block *dataset.Data, k int, off
 		}
 		return []float64{m.Class(values)}, more, nil
 	}
-	value, err := m.Value(block.Dot(k, m.Coefficients) + offset)
+	index, row := block.Row(k)
+	value, err := m.Value(index, row, offset)
 	if err != nil {
 		return nil, nil, err
 	}

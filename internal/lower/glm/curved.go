@@ -53,8 +53,8 @@ type point struct {
 	inner       Weights   // in the unit of the model
 }
 
-// renew is the mean relative change of the curvatures from which on products of one fold are made anew, and half of it
-// those that many share, and leastCurve the share of their mean that all have at least.
+// renew is the mean relative change of the curvatures from which on products of one fold are made anew, and a fifth of
+// it those that all share, as these cost as much; leastCurve is the share of their mean that all have at least.
 const renew, leastCurve = 0.1, 1e-7
 
 // bend makes the data ready for a loss.
@@ -173,8 +173,8 @@ func raise(curve []float64, rows []bool) {
 }
 
 // share makes the products of all folds anew, of the mean curvatures of the folds that train a row, where these have
-// changed.
-func (p *Path) share(ctx context.Context) {
+// changed; within a solve, not for folds that have all second derivatives of a joint loss.
+func (p *Path) share(ctx context.Context, within bool) {
 	d := p.d
 	curve, count := make([]float64, d.n), make([]float64, d.n)
 	for _, f := range p.folds {
@@ -195,7 +195,7 @@ func (p *Path) share(ctx context.Context) {
 		for i, v := range p.model.weights {
 			change += math.Abs(curve[i] - v)
 		}
-		renewed = change > renew/2*(1+1/float64(len(p.folds)))*floats.Sum(p.model.weights)
+		renewed = change > renew/5*floats.Sum(p.model.weights)
 	}
 	if renewed {
 		q := *d
@@ -204,7 +204,9 @@ func (p *Path) share(ctx context.Context) {
 		p.model = &q
 	}
 	for _, f := range p.folds {
-		if pt := f.point; renewed || !begun || pt.own && pt.renew != nil {
+		pt := f.point
+		joint := pt.own && pt.renew != nil
+		if joint && !within || !joint && (renewed || !begun) {
 			f.products, f.part, f.local, pt.own = p.model.products, p.model.parts[f.number], nil, false
 			pt.model, pt.unit = p.model.weights, pt.total/f.part.weight
 		}
@@ -347,6 +349,10 @@ func (d *Data) changes(ctx context.Context, folds []*fold) {
 	}
 	if x.X.Dense() {
 		x.LessEach(ctx, steps, to, d.threads)
+		crew.Each(len(folds), d.threads, func(k int) {
+			floats.Scale(-1, steps[k])
+			d.gaps.rows(folds[k].number, steps[k], to[k])
+		})
 		return
 	}
 	crew.Each(len(folds), d.threads, func(k int) {
@@ -374,11 +380,13 @@ func (d *Data) slopes(ctx context.Context, folds []*fold) {
 		pulls, to = append(pulls, f.point.pull), append(to, f.gradient)
 	}
 	d.entries().DotsEach(ctx, pulls, to, d.threads)
-	for _, f := range folds {
+	crew.Each(len(folds), d.threads, func(k int) {
+		f := folds[k]
+		d.gaps.dots(f.number, pulls[k], f.gradient)
 		for j := range f.gradient {
 			f.gradient[j] /= f.point.total
 		}
-	}
+	})
 }
 
 // together is how many columns of the table are read at a time, by all folds, while they stay in the cache.
@@ -406,13 +414,13 @@ func (p *Path) solveCurved(ctx context.Context, tol float64) {
 		f.joins = f.propose(f.weights)
 	})
 	if d.curved.shared {
-		p.share(ctx)
+		p.share(ctx, false)
 	}
-	const passes, entries = 1000, 200_000 // of a table
+	const passes, few, entries = 1000, 2, 200_000 // few until products are looked at again; entries of a table
 	whole := len(p.folds) == 1 && d.classes == 1 && p.folds[0].point.envelope == nil && d.columns().Stored() < entries
 	last := slices.Repeat([]float64{math.Inf(1)}, len(p.folds)) // decreases of the last rounds
 	slow := make([]int, len(p.folds))
-	p.rounds(ctx, passes, func(ctx context.Context, folds []*fold) {
+	gradients := func(ctx context.Context, folds []*fold) {
 		d.changes(ctx, folds)
 		crew.Each(len(folds), d.threads, func(i int) {
 			f := folds[i]
@@ -426,11 +434,13 @@ func (p *Path) solveCurved(ctx context.Context, tol float64) {
 			last[t] = fell
 		})
 		d.slopes(ctx, folds)
-	}, func(f *fold) {
+	}
+	round := func(f *fold) {
 		t, pt := f.number, f.point
 		pt.own, pt.slow = pt.own || slow[t] > 1, slow[t] > 0
 		f.round(ctx, f.weights)
-	}, func(f *fold) {
+	}
+	judge := func(f *fold) {
 		pt, before := f.point, f.gap
 		f.measure(f.weights, d.all)
 		f.joins = f.violators(f.weights)
@@ -444,7 +454,15 @@ func (p *Path) solveCurved(ctx context.Context, tol float64) {
 		f.ended = pt.own && !pt.truncated && !moves && len(f.joins) == 0 && last[f.number] <= roundedFall*f.null() &&
 			f.gap > before/2
 		f.solved = f.ended && f.gap <= roundingGap*f.null()
-	})
+	}
+	open := func(f *fold) bool { return !f.solved && !f.ended }
+	for k := passes / few; d.curved.shared && p.folds[0].point.envelope == nil && k > 0; k-- {
+		if p.rounds(ctx, few, gradients, round, judge); ctx.Err() != nil || !slices.ContainsFunc(p.folds, open) {
+			break
+		}
+		p.share(ctx, true)
+	}
+	p.rounds(ctx, passes, gradients, round, judge)
 	for _, f := range p.folds {
 		f.last = f.weights
 	}

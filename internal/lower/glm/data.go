@@ -38,6 +38,8 @@ type Table struct {
 	// units and bounds of [Multinomial] are entries.
 	Loss   Loss
 	Offset []float64
+	// Gaps are entries that are not the same in all folds, where [Table.Shares]; nil for none.
+	Gaps *Gaps
 	// Threads bounds how many folds are solved at once.
 	Threads int
 }
@@ -87,6 +89,8 @@ type Data struct {
 	curved    *curved // nil for squares
 	all       []int   // units
 	single    bool    // a fit of squares without folds
+	gaps      *Gaps
+	more      []float64 // in the gaps, of the fold whose products are made
 	columns   func() *design.Matrix
 	listed    func() *design.Listed // of sparse columns, by rows
 }
@@ -140,7 +144,7 @@ func byProducts(n, p, folds int) bool {
 func New(ctx context.Context, t *Table) (*Data, error) {
 	n, p := t.X.Dims()
 	d := &Data{x: t.X, weights: t.Weights, n: n, p: p, q: len(t.Y), classes: 1, intercept: t.Intercept, units: t.Units,
-		lower: t.Lower, upper: t.Upper, threads: max(1, t.Threads)}
+		lower: t.Lower, upper: t.Upper, gaps: t.Gaps, threads: max(1, t.Threads)}
 	if d.q == 0 || n == 0 || p == 0 || len(t.Folds) == 0 {
 		return nil, fmt.Errorf("glm: %d rows of %d features and %d targets in %d folds, expected one at least of each", n, p,
 			d.q, len(t.Folds))
@@ -159,6 +163,9 @@ func New(ctx context.Context, t *Table) (*Data, error) {
 			return nil, fmt.Errorf("glm: chained features with units, bounds, a loss or several targets")
 		}
 		d.x = sumsAfter(t.X)
+	}
+	if t.Gaps != nil && !t.Shares(0) {
+		return nil, fmt.Errorf("glm: gaps of folds that do not share products")
 	}
 	d.all = indices.Range(0, len(d.units))
 	d.columns = sync.OnceValue(func() *design.Matrix { return design.New(d.x) })

@@ -98,6 +98,14 @@ func TestAgainstConic(t *testing.T) {
 			}
 			table.Loss = Poisson{}
 		}, func(p int) *Weights { return &Weights{Norm: each(0.05, p)} }, counts},
+		"labels with gaps": {80, 12, 1, func(table *Table) {
+			signs(table)
+			gaps(table)
+		}, func(p int) *Weights { return &Weights{Norm: each(0.02, p), L2: each(0.01, p)} }, labels},
+		"bent with gaps": {80, 12, 1, func(table *Table) {
+			table.Loss = Huber{1}
+			gaps(table)
+		}, func(p int) *Weights { return &Weights{Norm: each(0.05, p)} }, bent(1)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			table := made(3, c.n, c.p, c.q)
@@ -108,12 +116,39 @@ func TestAgainstConic(t *testing.T) {
 			s := solve(t, table, w, 1e-9)
 			require.LessOrEqual(t, s.Gap, 1e-8)
 			for f := range table.Folds {
-				train, validation := objective(table, f, s, w)
-				require.InEpsilon(t, conic(t, table, f, w, c.loss), train, 2e-7)
+				own := of(table, f)
+				train, validation := objective(own, f, s, w)
+				require.InEpsilon(t, conic(t, own, f, w, c.loss), train, 2e-7)
 				require.InEpsilon(t, validation, s.Validation[f], 1e-9)
 			}
 		})
 	}
+}
+
+// gaps makes entries of two columns differ between the folds.
+func gaps(table *Table) {
+	n, _ := table.X.Dims()
+	table.Gaps = &Gaps{More: make([][]float64, len(table.Folds))}
+	for i := 0; i < n; i += 2 {
+		table.Gaps.Row, table.Gaps.Feature = append(table.Gaps.Row, i, i), append(table.Gaps.Feature, 0, 5)
+		for f := range table.Folds {
+			v := float64(f) - 0.7
+			table.Gaps.More[f] = append(table.Gaps.More[f], v, v*math.Cos(float64(i)))
+		}
+	}
+}
+
+// of is the table as it is in a fold.
+func of(table *Table, f int) *Table {
+	if table.Gaps == nil {
+		return table
+	}
+	out, x := *table, mat.DenseCopyOf(table.X)
+	for e, i := range table.Gaps.Row {
+		x.Set(i, table.Gaps.Feature[e], x.At(i, table.Gaps.Feature[e])+table.Gaps.More[f][e])
+	}
+	out.X, out.Gaps = x, nil
+	return &out
 }
 
 // The derivatives of losses are those of differences, and losses of no weight are left out.
@@ -293,6 +328,11 @@ func TestBadTables(t *testing.T) {
 	table.Loss = Poisson{}
 	_, err = New(context.Background(), table)
 	require.ErrorContains(t, err, "2 targets")
+	table.Y = table.Y[:1]
+	gaps(table)
+	table.X = sparse.NewCSC(12, 4, make([]int, 5), nil, nil)
+	_, err = New(context.Background(), table)
+	require.ErrorContains(t, err, "gaps")
 	table = made(1, 12, 4, 1)
 	d := must.Of(New(context.Background(), table))(t)
 	_, err = d.Path(context.Background()).Solve(context.Background(), &Weights{Norm: []float64{1}}, 1e-6)

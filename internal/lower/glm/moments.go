@@ -106,6 +106,7 @@ func (d *Data) sums(ctx context.Context, rows []int) *sums {
 			return s
 		}
 		d.gather(block, list)
+		d.gaps.fill(d.more, list, block, d.p)
 		for l, i := range list {
 			w := d.weight(i)
 			root := math.Sqrt(w)

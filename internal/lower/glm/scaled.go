@@ -23,7 +23,7 @@ type scaled struct {
 // takeOwn has the curvatures of a fold in its model: of products of all features where there are such, and most of them
 // are in use.
 func (f *fold) takeOwn(ctx context.Context) {
-	if d := f.d; d.curved.shared && 2*len(f.features()) > d.p {
+	if d := f.d; d.curved.shared && (d.gaps != nil || 2*len(f.features()) > d.p) {
 		f.multiply(ctx)
 		return
 	}
@@ -44,6 +44,9 @@ func (f *fold) multiply(ctx context.Context) {
 		}
 	}
 	q.curved, q.y, q.weights = nil, [][]float64{make([]float64, q.n)}, slices.Clone(pt.curve)
+	if q.gaps != nil {
+		q.more = q.gaps.More[f.number]
+	}
 	raise(q.weights, q.train[f.number])
 	s := q.sums(ctx, rows)
 	g := &gram{d: &q, h: make([][]float64, len(q.folds)), own: true}

@@ -59,10 +59,13 @@ func (p *Path) From(ctx context.Context, b []float64) {
 		}
 		f.join(used)
 		if pt := f.point; pt != nil {
+			step := make([]float64, d.p)
 			for _, j := range f.features() {
-				d.entries().Axpy(b[j]-f.b[j], j, pt.eta)
+				step[j] = b[j] - f.b[j]
+				d.entries().Axpy(step[j], j, pt.eta)
 				f.b[j] = b[j]
 			}
+			d.gaps.rows(t, step, pt.eta)
 			d.level(pt)
 			return
 		}
@@ -101,7 +104,7 @@ func (p *Path) SolveEach(ctx context.Context, weights []*Weights, tol float64) (
 	p.steps++
 	d := p.d
 	for t, f := range p.folds {
-		f.weights = weights[t]
+		f.weights, f.solved, f.ended = weights[t], false, false
 	}
 	if d.curved != nil {
 		p.solveCurved(ctx, tol)
@@ -150,9 +153,7 @@ func (p *Path) rounds(
 	sets := min(threads, n)
 	crew.Each(sets, threads, func(s int) {
 		open := slices.Clone(p.folds[s*n/sets : (s+1)*n/sets])
-		for _, f := range open {
-			f.solved, f.ended = false, false
-		}
+		open = slices.DeleteFunc(open, func(f *fold) bool { return f.solved || f.ended })
 		for k := 0; len(open) > 0 && k < most && ctx.Err() == nil; k++ {
 			crew.Each(len(open), threads, func(i int) {
 				open[i].join(open[i].joins)

@@ -212,7 +212,7 @@ func (c *checker) outweighed(p *Problem, out *proof, low []float64, bounded *flo
 	if out.value, out.negative, err = fallsBelowZero("b'z - beta(z)", &sum); err != nil || bounded == nil {
 		return err
 	}
-	if out.negative += *bounded; !(out.negative < 0) {
+	if out.negative += *bounded; !(-out.negative > lostInRounding*out.terms) {
 		return fmt.Errorf("backends: certificate has b'z - beta(z) = %g, which A'z outweighs within the bounds of x",
 			out.value)
 	}

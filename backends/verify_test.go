@@ -226,6 +226,16 @@ func TestCertificateTraps(t *testing.T) {
 	assert.Panics(t, func() { _, _ = CheckPrimalInfeasible(p, nil) })
 }
 
+// Two equations of one x, with weights that leave of A'z what cancellation leaves of the first: x, which the first
+// fixes, takes b'z back but for rounding, which proves nothing.
+func TestCertificateTakenBack(t *testing.T) {
+	const x = 14.989054183368527
+	p := &Problem{Q: []float64{0}, A: column(-0.0234375, 0.125), B: []float64{-0.3513059574226999, 0.125 * x},
+		Cones: []Cone{Zero(2)}}
+	_, err := CheckPrimalInfeasible(p, []float64{-3.778756988486257e+13, 141592.08344456146})
+	assert.ErrorContains(t, err, "outweighs")
+}
+
 // TestProducts has columns with runs of all kinds, against sums entry by entry.
 func TestProducts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))

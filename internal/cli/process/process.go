@@ -39,10 +39,10 @@ func Begin() (context.Context, io.Writer) {
 	return ctx, os.Stdout
 }
 
-// startLate lets the first collection of garbage wait for a heap of 16 MB, not 4, which many commands never come to.
+// startLate lets the first collection of garbage wait for a heap of 8 MB, not 4, which many commands never come to.
 func startLate() { runtime.AddCleanup(new(*int), goOn, debug.SetGCPercent(late)) }
 
-const late = 400
+const late = 200
 
 // goOn goes on with the usual percent, where that is still late.
 func goOn(usual int) {

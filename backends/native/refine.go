@@ -236,13 +236,14 @@ func (r *runner) settle(sol *backends.Solution) {
 		}
 		e.slacks(1)
 		primal, dual := e.longest()
-		a := min(primal, dual)
-		if a < 1 {
-			a *= stepFraction
+		for _, a := range [2]*float64{&primal, &dual} {
+			if *a < 1 {
+				*a *= stepFraction
+			}
 		}
-		axpy(a, e.dx, e.x)
-		axpy(a, e.ds, e.s)
-		axpy(a, e.dz, e.z)
+		axpy(primal, e.dx, e.x)
+		axpy(primal, e.ds, e.s)
+		axpy(dual, e.dz, e.z)
 		e.residuals()
 		better := e.f.expand(e.x, e.s, e.z, e.tau)
 		if !r.judge.Optimal(better.X, better.S, better.Z, eps) {

@@ -137,8 +137,8 @@ func (f *fold) prox(u int, curve float64, w *Weights, products []float64) {
 //
 //	b = s V (s (D + second) + norm)^-1 V'v,   v = H b + gradient,
 //
-// where |b| = s is the root of a function whose inverse is concave: Newton's steps on that, from the last length, rise to
-// it but for the first (Yang, Hastie 2024, with the form of More, Sorensen 1983).
+// where |b| = s is the root of a function whose inverse is concave: Newton's steps on that, from the last length, rise
+// to it but for the first (Yang, Hastie 2024, with the form of More, Sorensen 1983).
 func (f *fold) exact(u int, e spectrum, second, norm float64) {
 	members := f.d.units[u]
 	n := len(members)

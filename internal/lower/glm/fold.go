@@ -271,13 +271,14 @@ func (f *fold) settle(ctx context.Context, w *Weights, end ending) {
 		if len(active) == 0 {
 			continue
 		}
-		slow := 3 + min(len(active)/20, 5)
-		if f.byRows(active, w) != nil || f.overRows(active, w, mostOrder) {
-			slow = 1
-		}
+		slow, rows := 3+min(len(active)/20, 5), f.overRows(active, w, mostOrder)
 		coupled := f.coupled(active, w) // where objectives are not quadratic, and systems large
-		if coupled {
-			slow = 3 + len(active)*len(f.d.units[active[0]])*f.d.q/20
+		if order := len(active) * len(f.d.units[active[0]]) * f.d.q; coupled && rows {
+			slow = 3 + min(order, f.d.n)/20
+		} else if coupled {
+			slow = 3 + order/20
+		} else if rows || f.byRows(active, w) != nil {
+			slow = 1
 		}
 		if again {
 			f.newtons(ctx, active, w)

@@ -301,21 +301,33 @@ func (f *fold) direction(ctx context.Context, features, unit []int, g []float64,
 }
 
 // overRows says that Newton steps of units have a system of the order of the rows, of which there are most at most, see
-// [wide], as half squares hold more coefficients than there are rows.
+// [wide], as half squares and norms of several coefficients hold more coefficients than there are rows.
 func (f *fold) overRows(units []int, w *Weights, most int) bool {
 	s, ok := f.work.(*residual)
-	if !ok || f.d.q > 1 || s.x.Rows() > most || f.coupled(units, w) {
+	if !ok || f.d.q > 1 || s.x.Rows() > most {
 		return false
 	}
 	least, size, n := math.Inf(1), 0.0, 0
 	for _, u := range units {
+		_, bent := f.bent(u, w)
 		for _, j := range f.d.units[u] {
 			if w.absolute(j) == 0 || f.used(j) {
-				n, least, size = n+1, min(least, w.second(j)), size+s.diagonal(j)
+				n, least, size = n+1, min(least, w.second(j)+bent), size+s.diagonal(j)
 			}
 		}
 	}
 	return n > s.count && least*float64(n) > leastSecond*size
+}
+
+// bent is the norm of unit u of several coefficients of one target, and its second derivative across these.
+func (f *fold) bent(u int, w *Weights) (norm, second float64) {
+	if f.alone(u) || !f.inUse(u) {
+		return 0, 0
+	}
+	for _, j := range f.d.units[u] {
+		norm = math.Hypot(norm, f.b[j])
+	}
+	return norm, w.Norm[u] / norm
 }
 
 // atBound says that the coefficient of a feature is at a bound.

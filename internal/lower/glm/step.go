@@ -54,6 +54,9 @@ func (f *fold) block(u int, w *Weights) float64 {
 		exact = exact && w.second(j) == w.second(members[0])
 		second = max(second, w.second(j))
 	}
+	if f.pull = f.work.fall(f.pull[:0], members); exact && !f.inUse(u) && !(floats.Norm(f.pull, 2) > w.Norm[u]) {
+		return 0
+	}
 	e := f.spectrum(u, exact)
 	if !(e.most > 0) {
 		return 0
@@ -82,7 +85,7 @@ func (f *fold) block(u int, w *Weights) float64 {
 func (f *fold) prox(u int, curve float64, w *Weights, products []float64) {
 	members, q, norm := f.d.units[u], f.d.q, w.Norm[u]
 	n := len(members)
-	f.next, f.pull = f.next[:0], f.work.fall(f.pull[:0], members)
+	f.next = f.next[:0]
 	size := 0.0
 	for i, j := range members {
 		for k := range q {
@@ -134,33 +137,31 @@ func (f *fold) prox(u int, curve float64, w *Weights, products []float64) {
 //
 //	b = s V (s (D + second) + norm)^-1 V'v,   v = H b + gradient,
 //
-// where |b| = s is the root of a function whose inverse is concave: Newton's steps on that rise to it (Yang, Hastie
-// 2024, with the form of More, Sorensen 1983).
+// where |b| = s is the root of a function whose inverse is concave: Newton's steps on that, from the last length, rise
+// to it but for the first (Yang, Hastie 2024, with the form of More, Sorensen 1983).
 func (f *fold) exact(u int, e spectrum, second, norm float64) {
 	members := f.d.units[u]
 	n := len(members)
-	f.next, f.pull = append(f.next[:0], make([]float64, n)...), f.work.fall(f.pull[:0], members)
-	old := f.inUse(u)
-	if !old && !(floats.Norm(f.pull, 2) > norm) {
-		return
-	}
+	f.next = append(f.next[:0], make([]float64, n)...)
 	// In the basis of V: v = D V'b + V'gradient.
-	turned := make([]float64, n)
+	turned, last := make([]float64, n), 0.0
+	for _, j := range members {
+		last += f.b[j] * f.b[j]
+	}
 	for i := range n {
 		vector := e.vectors[i*n : (i+1)*n]
 		turned[i] = floats.Dot(vector, f.pull)
-		if old {
-			for k, j := range members {
-				turned[i] += e.values[i] * vector[k] * f.b[j]
-			}
+		for k, j := range members {
+			turned[i] += e.values[i] * vector[k] * f.b[j]
 		}
 	}
 	size := floats.Norm(turned, 2)
 	if !(size > norm) {
 		return
 	}
-	s := (size - norm) / (e.most + second)
-	const steps, near = 50, 1e-14
+	least := (size - norm) / (e.most + second)
+	s := max(least, math.Sqrt(last))
+	const steps, near = 50, 1e-8 // of a step, whose square is what it leaves
 	for range steps {
 		phi, slope := 0.0, 0.0 // |b/s|^2 and minus half its derivative
 		for i, v := range turned {
@@ -170,8 +171,8 @@ func (f *fold) exact(u int, e spectrum, second, norm float64) {
 			phi += t
 			slope += t * d * under
 		}
-		step := phi * (math.Sqrt(phi) - 1) / slope
-		if s += step; !(step > near*s) {
+		step := max(phi*(math.Sqrt(phi)-1)/slope, least-s)
+		if s += step; !(math.Abs(step) > near*s) {
 			break
 		}
 	}

@@ -243,7 +243,7 @@ func (s *newton) solve(ctx context.Context, right []float64, accuracy float64) [
 	v := slices.Clone(right)
 	if s.diagonal == nil {
 		if s.solver == nil && s.rows {
-			if y := s.f.work.(*residual).wide(ctx, s.features, s.w); y != nil {
+			if y := s.wide(ctx); y != nil {
 				s.solver = y
 			}
 		} else if s.solver == nil {
@@ -274,41 +274,91 @@ func (s *newton) solve(ctx context.Context, right []float64, accuracy float64) [
 	return x
 }
 
-// wide solves (diag(second) + H) v = q for the products H of more features than there are rows, by a system of the
-// order of the rows (Woodbury's formula): with H = B'B / W for the rows B about their means, times the roots of their
-// weights,
+// wide solves (H + D - U C U') v = q for the products H of more features than there are rows, by a system of the order
+// of the rows (Woodbury's formula): with H = B'B / W for the rows B about their means, times the roots of the weights,
 //
-//	v = D (q - B' (W I + B D B')^-1 B D q),   D = diag(second)^-1.
+//	M^-1 q = D^-1 (q - B' (W I + B D^-1 B')^-1 B D^-1 q),   v = M^-1 (q + U S^-1 U' M^-1 q),   S = C^-1 - U' M^-1 U.
+//
+// D has half squares and, for norms of several coefficients b, their weights over |b|, which are C; these do not bend
+// along b: U has the columns b / |b|, and S no differences of what is nearly the same.
 type wide struct {
-	s            *residual
-	features     []int
-	root, second []float64
-	factor       *definite
+	s                   *residual
+	features, at        []int // at is the column of U of each
+	root, second, along []float64
+	factor, rest        *definite
 }
 
-// wide takes features with squares; nil where the context ends.
-func (s *residual) wide(ctx context.Context, features []int, w *Weights) *wide {
-	n := s.x.Rows()
-	y := &wide{s: s, features: features, root: s.roots()}
-	for _, j := range features {
-		y.second = append(y.second, w.second(j))
+// wide is that of the derivatives; nil where the context ends.
+func (s *newton) wide(ctx context.Context) *wide {
+	f, of := s.f, s.f.work.(*residual)
+	n, k := of.x.Rows(), len(s.features)
+	y := &wide{s: of, features: s.features, root: of.roots(), at: make([]int, k), along: make([]float64, k)}
+	var straight []float64 // the diagonal of C^-1 - U' D^-1 U
+	for i, j := range s.features {
+		second, u := s.w.second(j), s.unit[i]
+		norm, bent := f.bent(u, s.w)
+		y.second = append(y.second, second+bent)
+		if bent == 0 {
+			continue
+		}
+		if len(straight) == 0 || s.unit[i-1] != u {
+			straight = append(straight, 0)
+		}
+		y.at[i], y.along[i] = len(straight)-1, f.b[j]/norm
+		straight[y.at[i]] += y.along[i] * y.along[i] * second / (y.second[i] * bent)
 	}
-	h := dense.Zeros(n * n)
-	if !addOuters(ctx, n, len(features), h, func(i int, column []float64) float64 {
-		s.image(features[i:i+1], []float64{1}, y.root, column)
+	h, m := dense.Zeros(n*n), len(straight)
+	images := make([]float64, n*m) // of D^-1 U, by rows
+	if !addOuters(ctx, n, len(s.features), h, func(i int, column []float64) float64 {
+		of.image(s.features[i:i+1], []float64{1}, y.root, column)
+		for l := 0; y.along[i] != 0 && l < n; l++ {
+			images[l*m+y.at[i]] += column[l] * y.along[i] / y.second[i]
+		}
 		return 1 / y.second[i]
 	}) {
 		return nil
 	}
 	for i := range n {
-		h[i*n+i] += s.weight
+		h[i*n+i] += of.weight
 	}
-	y.factor = factorise(n, h, slight)
+	if y.factor = factorise(n, h, slight); m == 0 {
+		return y
+	}
+	for i, root := range y.factor.root {
+		floats.Scale(root, images[i*m:(i+1)*m])
+	}
+	dense.TrsmRightLT(m, n, y.factor.h, n, images, m)
+	left := dense.Zeros(m * m)
+	for g, v := range straight {
+		left[g*m+g] = v
+	}
+	addOuters(ctx, m, n, left, func(i int, column []float64) float64 {
+		copy(column, images[i*m:])
+		return 1 / y.factor.d[i]
+	})
+	y.rest = factorise(m, left, slight)
 	return y
 }
 
 // solve puts the solution in the place of its right-hand side.
 func (y *wide) solve(v []float64) {
+	if y.divide(v); y.rest == nil {
+		return
+	}
+	along, step := make([]float64, len(y.rest.d)), make([]float64, len(v))
+	for i, v := range v {
+		along[y.at[i]] += y.along[i] * v
+	}
+	y.rest.solve(along)
+	for i, by := range y.along {
+		step[i] = by * along[y.at[i]]
+	}
+	y.divide(step)
+	floats.Add(v, step)
+}
+
+// divide multiplies by M^-1.
+func (y *wide) divide(v []float64) {
 	image, back := make([]float64, y.s.x.Rows()), make([]float64, len(v))
 	floats.Div(v, y.second)
 	y.s.image(y.features, v, y.root, image)

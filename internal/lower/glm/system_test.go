@@ -12,16 +12,19 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/conetune/conetune/internal/indices"
 	"github.com/conetune/conetune/internal/must"
 )
 
 // Systems of squares are those of their definition: by factors of the order of the coefficients and of the rows, and by
-// conjugate gradients; of dense and of sparse tables.
+// conjugate gradients; of dense and of sparse tables, with norms of groups and without.
 func TestSystem(t *testing.T) {
 	for _, c := range []struct {
 		n, p, every int // every so many-th entry is not zero
 		second      float64
-	}{{60, 30, 1, 0.1}, {20, 90, 1, 0.1}, {20, 90, 3, 0.1}, {60, 30, 3, 0}, {2400, 1700, 40, 1e-3}} {
+		group       int // features of each
+	}{{60, 30, 1, 0.1, 1}, {20, 90, 1, 0.1, 1}, {20, 90, 3, 0.1, 1}, {60, 30, 3, 0, 1}, {2400, 1700, 40, 1e-3, 1},
+		{60, 30, 1, 0, 10}, {20, 90, 1, 0, 10}, {20, 90, 1, 0.1, 10}, {20, 90, 3, 0.1, 3}, {2, 90, 1, 0.1, 10}} {
 		rng := rand.New(rand.NewPCG(uint64(c.n), uint64(c.p)))
 		x := mat.NewDense(c.n, c.p, nil)
 		stored := csc.NewCOO(c.n, c.p, nil, nil, nil)
@@ -38,6 +41,9 @@ func TestSystem(t *testing.T) {
 		if c.every > 1 {
 			table.X = stored.ToCSR()
 		}
+		for features := range slices.Chunk(indices.Range(0, c.p), c.group) {
+			table.Units = append(table.Units, features)
+		}
 		total := 0.0
 		for i := range c.n {
 			table.Weights[i] = 1 + float64(i%3)
@@ -47,7 +53,7 @@ func TestSystem(t *testing.T) {
 		for _, intercept := range []bool{false, true} {
 			table.Intercept = intercept
 			d := must.Of(New(context.Background(), table))(t)
-			b, w := make([]float64, c.p), &Weights{Norm: make([]float64, c.p), L2: make([]float64, c.p)}
+			b, w := make([]float64, c.p), &Weights{Norm: slices.Repeat([]float64{0.3}, c.p/c.group), L2: make([]float64, c.p)}
 			for j := range b {
 				b[j], w.L2[j] = float64(j%5), c.second*float64(1+j%2)
 			}
@@ -78,6 +84,15 @@ func TestSystem(t *testing.T) {
 			back.MulVec(root.T(), &image)
 			for l, j := range s.Features {
 				back.SetVec(l, back.AtVec(l)+w.L2[j]*v[l])
+				size, along := 0.0, 0.0 // of the unit: |b|^2 and b'v
+				for m, k := range s.Features {
+					if k/c.group == j/c.group {
+						size, along = size+b[k]*b[k], along+b[k]*v[m]
+					}
+				}
+				if c.group > 1 {
+					back.SetVec(l, back.AtVec(l)+0.3/math.Sqrt(size)*(v[l]-b[j]*along/size))
+				}
 			}
 			floats.Sub(back.RawVector().Data, q)
 			require.Less(t, floats.Norm(back.RawVector().Data, 2), 1e-9*floats.Norm(q, 2), "%v %v", c, intercept)
@@ -95,10 +110,10 @@ func TestWideStops(t *testing.T) {
 	of.load(f, d.all)
 	w := &Weights{Norm: make([]float64, 60), L2: slices.Repeat([]float64{0.1}, 60)}
 	ctx, cancel := context.WithCancel(context.Background())
-	require.NotNil(t, of.wide(ctx, d.all, w))
+	require.NotNil(t, f.system(d.all, d.all, w, mostFactor).wide(ctx))
 	require.NotNil(t, f.direction(ctx, d.all, d.all, make([]float64, 60), w))
 	cancel()
-	require.Nil(t, of.wide(ctx, d.all, w))
+	require.Nil(t, f.system(d.all, d.all, w, mostFactor).wide(ctx))
 	require.Nil(t, f.direction(ctx, d.all, d.all, make([]float64, 60), w))
 	require.False(t, addOuters(ctx, 20, 1, make([]float64, 400), func(int, []float64) float64 {
 		t.Fatal("a column after the end")

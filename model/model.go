@@ -17,6 +17,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/evaluate"
+	"github.com/conetune/conetune/internal/dense"
 	"github.com/conetune/conetune/internal/lower/survival"
 	"github.com/conetune/conetune/table"
 )
@@ -193,26 +194,19 @@ func (m *Model) Value(index []int, row []float64, offset float64) (float64, erro
 	return finite(sum(m.Intercept, m.Coefficients, index, row, offset))
 }
 
-// sum is that of a constant, weights times a row, and an offset, in twice the digits (Ogita, Rump, Oishi, Accurate sum
-// and dot product, SIAM J. Sci. Comput. 26, 2005), as large terms may cancel.
+// sum is that of a constant, weights times a row, and an offset, in twice the digits, as large terms may cancel.
 func sum(constant float64, weights []float64, index []int, row []float64, offset float64) float64 {
-	sum, low := constant, 0.0
-	add := func(v float64) {
-		s := sum + v
-		t := s - sum
-		sum, low = s, low+((sum-(s-t))+(v-t))
-	}
+	var sum dense.Sum
+	sum.Add(constant)
 	for k, x := range row {
 		j := k
 		if index != nil {
 			j = index[k]
 		}
-		v := weights[j] * x
-		low += math.FMA(weights[j], x, -v)
-		add(v)
+		sum.AddProduct(weights[j], x)
 	}
-	add(offset)
-	return sum + low
+	sum.Add(offset)
+	return sum.Value()
 }
 
 // Prediction is what the model predicts at a [Model.Value]: the value, its exponential, or a label.

@@ -394,6 +394,18 @@ func TestConcurrentCallsGiveTheSameBytes(t *testing.T) {
 
 func sizeName(n int) string { return fmt.Sprintf("n=%d", n) }
 
+// What cancels leaves the rounding of sums and products: (1 + e)(1 - e) - 1 = -e^2, and 1e100 + 1 - 1e100.
+func TestSum(t *testing.T) {
+	var product, far Sum
+	product.AddProduct(1+0x1p-30, 1-0x1p-30)
+	product.Add(-1)
+	require.Equal(t, -0x1p-60, product.Value())
+	for _, v := range []float64{1e100, 1, -1e100} {
+		far.Add(v)
+	}
+	require.Equal(t, 1.0, far.Value())
+}
+
 func TestCleared(t *testing.T) {
 	v := []float64{1, 2, 3}
 	require.Equal(t, []float64{0, 0}, Cleared(v, 2))

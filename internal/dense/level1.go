@@ -94,3 +94,25 @@ func Cleared[T any](v []T, n int) []T {
 	clear(v)
 	return v
 }
+
+// Sum is a sum in twice the digits (Ogita, Rump, Oishi, Accurate sum and dot product, SIAM J. Sci. Comput. 26, 2005).
+// The zero value is an empty one.
+type Sum struct{ high, low float64 }
+
+// Add adds v.
+func (s *Sum) Add(v float64) {
+	t := s.high + v
+	w := t - s.high
+	s.low += (s.high - (t - w)) + (v - w)
+	s.high = t
+}
+
+// AddProduct adds a b.
+func (s *Sum) AddProduct(a, b float64) {
+	p := a * b
+	s.Add(p)
+	s.low += math.FMA(a, b, -p)
+}
+
+// Value is the sum, rounded.
+func (s *Sum) Value() float64 { return s.high + s.low }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/conetune/conetune/internal/dense"
 )
 
 // Class says what was planted.
@@ -96,16 +98,16 @@ func (c *Case) Measure() {
 		c.Value, c.Unit = c.objective(c.X)
 	}
 	if c.DualX != nil {
-		var s sum
+		var s dense.Sum
 		for j, u := range c.DualX {
-			s.addProduct(-u/2, dot(c.rowOfP(j), c.DualX))
+			s.AddProduct(-u/2, dot(c.rowOfP(j), c.DualX))
 		}
 		for i, z := range c.Z {
-			s.addProduct(-c.B[i], z)
+			s.AddProduct(-c.B[i], z)
 			c.Unit = max(c.Unit, math.Abs(c.B[i]*z))
 		}
-		s.add(c.beta(c.Z))
-		c.Least = s.value()
+		s.Add(c.beta(c.Z))
+		c.Least = s.Value()
 		c.Unit = max(c.Unit, math.Abs(c.Least))
 	}
 	if c.Class == Optimal {
@@ -123,13 +125,13 @@ func (in *Instance) rowOfP(j int) []float64 {
 
 // objective returns 1/2 x'Px + q'x and the size of its largest term.
 func (in *Instance) objective(x []float64) (value, size float64) {
-	var s sum
+	var s dense.Sum
 	for j, v := range x {
-		s.addProduct(in.Q[j], v)
-		s.addProduct(v/2, dot(in.rowOfP(j), x))
+		s.AddProduct(in.Q[j], v)
+		s.AddProduct(v/2, dot(in.rowOfP(j), x))
 		size = max(size, math.Abs(in.Q[j]*v), math.Abs(v*dot(in.rowOfP(j), x))/2)
 	}
-	return s.value(), size
+	return s.Value(), size
 }
 
 // JSON has no infinities: bounds of boxes that are it become the largest number.

@@ -1,7 +1,6 @@
 package planted
 
 import (
-	"math"
 	"slices"
 
 	"github.com/james-bowman/sparse"
@@ -154,31 +153,12 @@ func (in *Instance) beta(z []float64) (total float64) {
 
 // dot adds up in twice the precision.
 func dot(a, b []float64) float64 {
-	var s sum
+	var s dense.Sum
 	for i, v := range a {
-		s.addProduct(v, b[i])
+		s.AddProduct(v, b[i])
 	}
-	return s.value()
+	return s.Value()
 }
-
-// sum is a sum in twice the precision of a double (Ogita, Rump and Oishi, Accurate sum
-// and dot product, 2005).
-type sum struct{ high, low float64 }
-
-func (s *sum) add(v float64) {
-	t := s.high + v
-	w := t - s.high
-	s.low += (s.high - (t - w)) + (v - w)
-	s.high = t
-}
-
-func (s *sum) addProduct(a, b float64) {
-	p := a * b
-	s.add(p)
-	s.low += math.FMA(a, b, -p)
-}
-
-func (s *sum) value() float64 { return s.high + s.low }
 
 // combine returns u + k v.
 func combine(u []float64, k float64, v []float64) []float64 {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/internal/dense"
 )
 
 // Generate makes the case of that ID. The class follows from the seed, too.
@@ -176,12 +177,12 @@ func (d *draw) spread(c *Case, scale int) {
 // setB sets b = Ax + s, added up in twice the precision, as what is far cancels.
 func (c *Case) setB() {
 	for i := range c.B {
-		var s sum
-		s.add(c.S[i])
+		var s dense.Sum
+		s.Add(c.S[i])
 		for j, x := range c.X {
-			s.addProduct(c.A[i][j], x)
+			s.AddProduct(c.A[i][j], x)
 		}
-		c.B[i] = s.value()
+		c.B[i] = s.Value()
 	}
 }
 
@@ -189,16 +190,16 @@ func (c *Case) setB() {
 // in its last place: a q_j that is nothing but that is zero.
 func (c *Case) setQ() {
 	for j := range c.Q {
-		var s sum
+		var s dense.Sum
 		size := 0.0
 		for i, z := range c.Z {
-			s.addProduct(-c.A[i][j], z)
+			s.AddProduct(-c.A[i][j], z)
 			size = max(size, math.Abs(c.A[i][j]*z))
 		}
 		for i, row := range c.P {
-			s.addProduct(-row[j], c.DualX[i])
+			s.AddProduct(-row[j], c.DualX[i])
 		}
-		if c.Q[j] = s.value(); math.Abs(c.Q[j]) < 1e-14*size {
+		if c.Q[j] = s.Value(); math.Abs(c.Q[j]) < 1e-14*size {
 			c.Q[j] = 0
 		}
 	}
@@ -388,12 +389,12 @@ func (d *draw) farMultipliers(c *Case) {
 	})
 	for k := range c.A[p] {
 		c.A[p][k] = 0
-		var s sum
-		s.add(d.number())
+		var s dense.Sum
+		s.Add(d.number())
 		for i, z := range c.Z {
-			s.addProduct(-c.A[i][k], z)
+			s.AddProduct(-c.A[i][k], z)
 		}
-		c.A[p][k] = s.value() / c.Z[p]
+		c.A[p][k] = s.Value() / c.Z[p]
 	}
 }
 

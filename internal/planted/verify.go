@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/internal/dense"
 )
 
 // rounding is the error that planted points may have, relative to the terms that they
@@ -151,13 +152,13 @@ func (c *Case) inCones(name string, v []float64, distance func(backends.Cone, []
 
 // residual returns |a + b + u'v| and the size of its terms.
 func residual(a, b float64, u, v []float64) (off, size float64) {
-	s := sum{}
-	s.add(a)
-	s.add(b)
+	var s dense.Sum
+	s.Add(a)
+	s.Add(b)
 	size = max(math.Abs(a), math.Abs(b))
 	for i := range min(len(u), len(v)) { // what is nil is zero
-		s.addProduct(u[i], v[i])
+		s.AddProduct(u[i], v[i])
 		size = max(size, math.Abs(u[i]*v[i]))
 	}
-	return math.Abs(s.value()), size
+	return math.Abs(s.Value()), size
 }

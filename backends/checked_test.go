@@ -332,8 +332,9 @@ func TestCheckedRefusals(t *testing.T) {
 	nan := math.NaN()
 	for name, u := range map[string]Update{
 		"NaN in q": {Q: []float64{nan}}, "good q, bad b": {Q: []float64{5}, B: []float64{nan, 0}},
-		"good b, NaN in A": {B: []float64{-9, 9}, A: column(nan, 1)}, "other pattern": {A: sparse.NewCSC(2, 1, []int{0, 1}, []int{0}, []float64{-1})},
-		"A of other size": {A: column(-1, 1, 1)}, "P of new pattern": {P: column(1)},
+		"good b, NaN in A": {B: []float64{-9, 9}, A: column(nan, 1)},
+		"other pattern":    {A: sparse.NewCSC(2, 1, []int{0, 1}, []int{0}, []float64{-1})},
+		"A of other size":  {A: column(-1, 1, 1)}, "P of new pattern": {P: column(1)},
 	} {
 		var wrong *ProblemError
 		assert.ErrorAs(t, s.Update(u), &wrong, name)

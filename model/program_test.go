@@ -52,8 +52,8 @@ func Example_program() {
 	}
 	fmt.Printf("error %.4g on %d rows\n", score.Error(), score.Rows)
 	// Output:
-	// r2 0.529, without features -0.0153
+	// r2 0.53, without features -0.0153
 	// rmse 57.5, without features 84.5
-	// mae 48.3, without features 71.9
-	// error 1476 on 442 rows
+	// mae 48.1, without features 71.9
+	// error 1471 on 442 rows
 }

@@ -82,7 +82,7 @@ func TestFoldColumnAndFolder(t *testing.T) {
 // The report says how rows were divided without a word about it.
 func TestReportOfDefaultDesign(t *testing.T) {
 	out := conetune(t, "tune", "elastic-net", "--data", write(t, t.TempDir(), "wards.csv", wards), "--features", "x").ok(t)
-	for _, words := range []string{"(5 folds, 3 repeats, seed 1)", "12 cross-validation rows",
+	for _, words := range []string{"(10 folds, 2 repeats, seed 1)", "12 cross-validation rows",
 		"The hyperparameters were chosen by these rows", "the model is trained on all rows\n"} {
 		require.Contains(t, out, words)
 	}

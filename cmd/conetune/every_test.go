@@ -120,7 +120,7 @@ func TestEveryModelByFolds(t *testing.T) {
 			p := conetune(t, "predict", "--model", saved, "--data", test, "--json").object(t)
 			require.InEpsilon(t, refit["test_error"], p["error"], 1e-9)
 			text := conetune(t, args...).ok(t)
-			design := "3 folds, 3 repeats, seed 1" // 45 rows are few
+			design := "3 folds, 2 repeats, seed 1" // 45 rows are few
 			if m.Folds {
 				design = "3 folds, seed 1"
 			}

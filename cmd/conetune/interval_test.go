@@ -124,7 +124,7 @@ func TestBootstrap(t *testing.T) {
 	dir := t.TempDir()
 	args := []string{"tune", "lasso", "--data", table, "--drop", "fold", "--bootstrap", "20"}
 	text := conetune(t, append(args, "--report", dir+"/r.html", "--coefficients", dir+"/c.csv")...).ok(t)
-	require.Regexp(t, `Over 20 samples of the rows, 95 % of the choices have lambda from 0\.[0-9]+ to 0\.[0-9]+, and [0-9]+ `+
+	require.Regexp(t, `Over 20 samples of the rows, 95 % of the choices have lambda from [-0-9.e]+ to 0\.[0-9]+, and [0-9]+ `+
 		`to [0-9]+ of 10 features\.`, strings.Join(strings.Fields(text), " "))
 	require.Regexp(t, `feature +effect +coefficient +2\.5 % +97\.5 % +chosen by samples\nbmi .* 100 %\n`, text)
 	page := string(must.Of(os.ReadFile(dir + "/r.html"))(t))

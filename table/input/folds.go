@@ -1,7 +1,6 @@
 package input
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
@@ -42,7 +41,7 @@ func (s *Source) OuterFolds(o *Outer, folds int) ([]split.Fold, error) {
 // splitFolds splits the rows of a table into folds, so often.
 func (s *Source) splitFolds(data *dataset.Data, by divided) (list []split.Fold, repeats int, err error) {
 	n, p := data.Dims()
-	folds := s.foldsOf(n, by)
+	folds, often := s.worth(n, p, by)
 	repeats = 1
 	switch {
 	case by.fold != nil:
@@ -55,7 +54,7 @@ func (s *Source) splitFolds(data *dataset.Data, by divided) (list []split.Fold, 
 		if by.group == nil {
 			list, err = split.TimeFolds(by.at, folds)
 		} else {
-			repeats = cmp.Or(s.Repeats, split.Repeats(n, p))
+			repeats = often
 			list, err = split.GroupTimeFolds(by.group, by.at, folds, repeats, s.Seed)
 		}
 		if err != nil {
@@ -64,7 +63,7 @@ func (s *Source) splitFolds(data *dataset.Data, by divided) (list []split.Fold, 
 	case by.group == nil && (folds > n || n < 2):
 		err = fmt.Errorf("%d folds, but %s for them", max(folds, 2), thereAre(n, "row"))
 	default:
-		repeats = cmp.Or(s.Repeats, split.Repeats(n, p))
+		repeats = often
 		list, err = s.randomFolds(data, by, folds, repeats)
 	}
 	if err != nil {
@@ -81,11 +80,23 @@ func thereAre(n int, what string) string {
 	return fmt.Sprintf("there are %d %ss", n, what)
 }
 
-// foldsOf is the number of folds of so many rows: the one that is wanted, or the default as far as there are rows,
-// groups or times for it.
-func (s *Source) foldsOf(n int, by divided) int {
+// worth are folds and repeats of so many rows and features: those that are wanted, or where neither is ten folds of a
+// small table, twice where one is a matter of chance, as the fits take no time and those of five folds lack a fifth of
+// the rows; else, and in time, where the first fit has the rows of one block, [DefaultFolds]. There are no more than
+// rows, groups or times allow.
+func (s *Source) worth(n, p int, by divided) (folds, repeats int) {
+	const fewest, few, small = 250, 1000, 50_000 // rows, and entries of a table
+	folds, repeats = DefaultFolds, max(s.Repeats, 1)
+	if s.Repeats == 0 && n <= few && n*p <= small {
+		if n <= fewest {
+			repeats = 2
+		}
+		if by.at == nil {
+			folds = 2 * DefaultFolds
+		}
+	}
 	if s.Folds != 0 {
-		return s.Folds
+		return s.Folds, repeats
 	}
 	switch {
 	case by.at != nil:
@@ -95,7 +106,7 @@ func (s *Source) foldsOf(n int, by divided) int {
 	case by.group != nil:
 		n = len(split.PartsOf(by.group))
 	}
-	return max(2, min(DefaultFolds, n))
+	return max(2, min(folds, n)), repeats
 }
 
 // randomFolds splits rows, or groups of them, at random; those of labels evenly, as far as groups allow.

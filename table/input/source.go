@@ -48,11 +48,11 @@ type Source struct {
 	// Split is a rule as that of [split.Random]: rows for training, validation and test, or with folds rows for these
 	// and the test. Empty and [SplitAll] leave all rows to the folds.
 	Split string
-	// Folds is their number, 0 for [DefaultFolds], as far as there are rows for it, unless Split divides the rows. Each
-	// says that each row, or each group, is a fold.
+	// Folds is their number, 0 for what the table is worth, unless Split divides the rows. Each says that each row, or
+	// each group, is a fold.
 	Folds int
 	Each  bool
-	// Repeats is how often rows are split into folds, 0 for what the table is worth, see [split.Repeats].
+	// Repeats is how often rows are split into folds, 0 for what the table is worth.
 	Repeats int
 	// Always says that there are folds whatever the other fields say.
 	Always bool

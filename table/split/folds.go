@@ -52,24 +52,10 @@ func checkRepeats(repeats int) error {
 // repeatSeed is the seed of repeat k, from 0.
 func repeatSeed(seed uint64, k int) uint64 { return seed + uint64(k)*repeatStride }
 
-// Repeats is the number of repeats that a table of n rows and p features is worth by default: several where one is a
-// matter of chance and fits take no time.
-func Repeats(n, p int) int {
-	switch {
-	case n <= 250 && n*p <= smallTable:
-		return 3
-	case n <= 1000 && n*p <= smallTable:
-		return 2
-	}
-	return 1
-}
-
 const (
 	// repeatStride keeps the seeds of the repeats apart from those of neighbouring seeds.
 	repeatStride = 0x9e3779b97f4a7c15
 	mostRepeats  = 1000
-	// smallTable is the largest number of entries of a table that is split several times by default.
-	smallTable = 50_000
 )
 
 // stratify takes one class after the other, and gives its rows to the t parts in turn. It goes on where the class

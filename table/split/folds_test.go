@@ -53,5 +53,4 @@ func TestRandomFolds(t *testing.T) {
 	}
 	_, err := RandomFolds(23, 4, 0, 7, nil)
 	require.ErrorContains(t, err, "0 repeats")
-	require.Equal(t, []int{3, 2, 1, 1}, []int{Repeats(100, 10), Repeats(400, 10), Repeats(2000, 10), Repeats(200, 1000)})
 }

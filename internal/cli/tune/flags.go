@@ -95,10 +95,10 @@ func (f *tuneFlags) table() []flagGroup {
 				"or 50%) or the word rest (default: all, folds of all rows; for entries of a matrix "+input.DefaultSplit+
 				", with --test "+input.DefaultSplitTested+")", cli.Traits{Option: "Source.Split"}),
 			cli.NewFlag("folds", &foldCount{&d.Source}, fmt.Sprintf("choose by cross-validation: split the rows of --data "+
-				"into `T` folds, or all: each row, or group of --group, is one (default: %d, as many as there are rows for, "+
-				"unless --split divides the rows)", input.DefaultFolds)),
-			cli.NewFlag("repeats", &d.Repeats, "split the rows into folds `R` times, and choose by the mean (default: 1 to 3 "+
-				"by the size of the table; 1 for svm and with --preset paper)"),
+				"into `T` folds, or all: each row, or group of --group, is one (default: %d, or %d up to 1000 rows, as "+
+				"many as there are rows for, unless --split divides the rows)", input.DefaultFolds, 2*input.DefaultFolds)),
+			cli.NewFlag("repeats", &d.Repeats, "split the rows into folds `R` times, and choose by the mean (default: 1, or "+
+				"2 up to 250 rows; 1 for svm and with --preset paper)"),
 			cli.NewFlag("group", &w.Division.Group,
 				"column `A` whose rows of the same value stay together, in folds and in --split",
 				cli.Traits{Option: "Division.Group"}),

@@ -101,7 +101,7 @@ fitted to, by cross-validation or on validation rows.
 Models:
 %s
 Data, one of
-  --data FILE                     one table, split into 5 folds (--folds T); with --test FILE for a last look, or a part
+  --data FILE                     one table, split into folds (--folds T), with --test FILE for a last look or a part
                                   set aside by --split 0.75/rest --folds 5
   --data FILE --split 0.5/0.25/rest    one table, divided into rows for training, validation and perhaps test
   --train FILE --val FILE         tables that are divided already, with --test FILE for a last look

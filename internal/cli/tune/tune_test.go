@@ -199,7 +199,7 @@ func TestFoldsByColumns(t *testing.T) {
 	require.Equal(t, []float64{1, 4, 3}, rows.Split.Test.Y)
 }
 
-// Without a word about it all rows are split into five folds, or to as many as there are rows, groups and times for.
+// Of one repeat all rows are split into five folds, or to as many as there are rows, groups and times for.
 func TestDesignByDefault(t *testing.T) {
 	dir := t.TempDir()
 	data := wards

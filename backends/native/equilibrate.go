@@ -228,6 +228,17 @@ func (s *solver) SolveInto(ctx context.Context, out *backends.Solution) error {
 	s.stop.Begin(ctx, s.options.TimeLimit)
 	defer s.stop.End()
 	begin := time.Now()
+	if l := newLowRank(&s.user, &s.stop, s.options.Memory); l != nil {
+		ready := time.Now()
+		if sol := l.solve(s.options.Judge(&s.user), s.options); sol != nil {
+			if *out = *sol; s.warm != nil {
+				out.Message = "the warm start was not used, as it takes no time to find a multiplier of low rank from nothing"
+			}
+			s.warm, s.resume = nil, false
+			out.SetupTime, out.SolveTime = s.setup+ready.Sub(begin), time.Since(ready)
+			return nil
+		}
+	}
 	err := s.prepare()
 	ready := time.Now()
 	s.setup += ready.Sub(begin)

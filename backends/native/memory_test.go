@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"testing"
 
 	"github.com/james-bowman/sparse"
@@ -16,6 +17,18 @@ import (
 	"github.com/conetune/conetune/backends/native"
 	"github.com/conetune/conetune/internal/matrices"
 )
+
+// beside is maxCut whose first variable is in an entry beside the diagonal, too, which has no multiplier of low rank.
+func beside(n int) *backends.Problem {
+	p := maxCut(n)
+	a := p.A.RawMatrix()
+	for j := range n {
+		a.Indptr[j+1]++
+	}
+	ind, val := slices.Insert(slices.Clone(a.Ind), 1, 1), slices.Insert(slices.Clone(a.Data), 1, -0.1)
+	p.A = sparse.NewCSC(len(p.B), n, a.Indptr, ind, val)
+	return p
+}
 
 // maxCut is max tr(X) with the given diagonal, X of order n.
 func maxCut(n int) *backends.Problem {
@@ -67,8 +80,8 @@ func TestMemory(t *testing.T) {
 		what   string
 	}{
 		{"form", scattered(3000), 1e5, "the problem in the form of the solver"},
-		{"cones", maxCut(600), 50e6, "the vectors of the iterate and the matrices of the cones"},
-		{"products", maxCut(600), 50e6 + 8*9*600*600, "the products of semidefinite cones"},
+		{"cones", beside(600), 50e6, "the vectors of the iterate and the matrices of the cones"},
+		{"products", beside(600), 50e6 + 8*9*600*600, "the products of semidefinite cones"},
 		{"matrix", scattered(3000), 15e5, "the matrix of the Newton systems"},
 		{"factors", scattered(3000), 6e6, "the factors of the Newton systems"},
 	} {
@@ -93,7 +106,8 @@ func TestMemory(t *testing.T) {
 // TestMemoryThatSuffices compares what is counted with what is allocated, for solves to the end.
 func TestMemoryThatSuffices(t *testing.T) {
 	b := backendtest.Open(t, "native")
-	for name, p := range map[string]*backends.Problem{"semidefinite": maxCut(150), "sparse": scattered(1500)} {
+	for name, p := range map[string]*backends.Problem{"semidefinite": beside(150), "low rank": maxCut(150),
+		"sparse": scattered(1500)} {
 		t.Run(name, func(t *testing.T) {
 			fits := func(memory int64) bool {
 				s := backendtest.Setup(t, b, p, backends.Options{Memory: memory})

@@ -163,7 +163,7 @@ func TestWarmStartOutside(t *testing.T) {
 // Warm starts of matrices beyond the order of which eigenvectors are computed take at most half of the iterations, too.
 func TestWarmStartOfLargeMatrices(t *testing.T) {
 	const n = 120
-	p := maxCut(n)
+	p := beside(n)
 	cold, warm := opened(t, p), opened(t, p)
 	last := backendtest.Answer(t, warm)
 	near := slices.Clone(p.B)

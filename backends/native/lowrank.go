@@ -1,0 +1,434 @@
+package native
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/lapack"
+	"gonum.org/v1/gonum/lapack/gonum"
+
+	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/internal/dense"
+	"github.com/conetune/conetune/internal/stop"
+)
+
+// lowRank is a program whose variables are the diagonal of one matrix, the relaxation of max-cut for example:
+//
+//	minimize q'x  subject to  S = B - diag(a_1 x_1, .., a_n x_n) positive semidefinite.
+//
+// Its multiplier Z has the diagonal d_i = -q_i/a_i and the least <B, Z>. With C = D^1/2 B D^1/2 without its diagonal
+// and Z = D^1/2 V V' D^1/2 the rows of V have length 1, and V minimizes 1/2 <V, CV>. There are matrices Z of rank r
+// with r(r+1)/2 <= n among the solutions, and with as many columns a V of second order is one, but for few B (Burer,
+// Monteiro 2003; Boumal, Voroninski, Bandeira 2016). Sweeps over the rows (Wang, Chang, Kolter 2017) come near to
+// it, and Newton's method on the spheres, by conjugate gradients, to its digits (Absil, Mahony, Sepulchre 2008). The
+// slack is then D^-1/2 (C + diag(l)) D^-1/2, where l_i = |CV|_i: that it is definite is the proof that nothing was
+// missed.
+type lowRank struct {
+	p     *backends.Problem
+	stop  *stop.Stop
+	n, r  int
+	a     []float64 // of each row, with its variable
+	col   []int
+	b, d  []float64 // the diagonals
+	start []int32   // rows of C, both triangles
+	ind   []int32
+	val   []float64
+
+	v, kept, cv, grad, u, cu, res, dir []float64 // n x r, row by row
+
+	l          []float64 // multipliers of the rows
+	least      float64   // of those that are units
+	random     *rand.Rand
+	iterations int
+	history    []backends.Iteration // where the options ask for it
+}
+
+const (
+	// From lowRankFrom rows on these are faster than interior points.
+	lowRankFrom = 60
+	// Sweeps end where one gains less than sweepGain of the value, at the latest after mostSweeps.
+	sweepGain, mostSweeps = 1e-3, 50
+	// Columns with less than lowRankDrop of the largest one, times the gradient, are left out.
+	lowRankDrop = 0.1
+	// A direction takes at most mostProducts with the Hessian, and lowers the residual to leastLess at least. Units of
+	// rows are not below leastUnit of the mean. Values of the last digits are noise.
+	mostProducts, leastLess, leastUnit, lastDigits = 2000, 0.1, 1e-3, 1e-13
+	// The parts of the tolerance that the gap spends on a slack and a multiplier that are definite beyond rounding, and
+	// what gradients may be, in units of the multipliers of the rows, beside the first of these.
+	slackPart, multiplierPart, gradientPart = 0.25, 0.125, 0.25
+	// So often V goes on with more columns, by widening of its length, where the slack is not definite.
+	lowRankTries, widening = 3, 1e-3
+)
+
+// newLowRank reads a program; nil for one of another form.
+func newLowRank(p *backends.Problem, s *stop.Stop, limit int64) *lowRank {
+	n, m := p.Dims()
+	if n < lowRankFrom || p.A == nil || p.P != nil && p.P.NNZ() > 0 || len(p.Cones) != 1 ||
+		p.Cones[0].Kind != backends.PSDCone || backends.PSDOrder(m) != n {
+		return nil
+	}
+	l := &lowRank{p: p, stop: s, n: n, r: int(math.Sqrt(float64(2*n))) + 1, a: make([]float64, n), col: make([]int, n),
+		b: make([]float64, n), d: make([]float64, n), start: make([]int32, n+1), l: make([]float64, n)}
+	at := make([]int, n) // of the diagonal among the rows
+	for i := range n {
+		at[i] = svecPlace(n, i, i)
+		l.b[i] = p.B[at[i]]
+	}
+	for j, raw := 0, p.A.RawMatrix(); j < n; j++ {
+		k := raw.Indptr[j]
+		if raw.Indptr[j+1] != k+1 {
+			return nil
+		}
+		i, diagonal := slices.BinarySearch(at, raw.Ind[k])
+		d := -p.Q[j] / raw.Data[k]
+		if !diagonal || l.a[i] != 0 || !(d > 0 && d <= math.MaxFloat64) {
+			return nil
+		}
+		l.a[i], l.col[i], l.d[i] = raw.Data[k], j, d
+	}
+	if !l.readB(limit) {
+		return nil
+	}
+	l.random = rand.New(rand.NewPCG(1, 2))
+	r := l.r
+	l.r = 0
+	l.widen(r, 1)
+	return l
+}
+
+// widen gives V so many columns more, of random numbers times a size.
+func (l *lowRank) widen(columns int, size float64) {
+	v, r := make([]float64, l.n*(l.r+columns)), l.r+columns
+	for i := range l.n {
+		to := v[i*r : (i+1)*r]
+		for k := copy(to, l.of(l.v, i)); k < r; k++ {
+			to[k] = size * l.random.NormFloat64()
+		}
+		unitLength(to)
+	}
+	l.turn(v, r)
+}
+
+// turn makes v, of r columns, V.
+func (l *lowRank) turn(v []float64, r int) {
+	l.v, l.r = v, r
+	for _, w := range []*[]float64{&l.kept, &l.cv, &l.grad, &l.u, &l.cu, &l.res, &l.dir} {
+		*w = dense.Cleared(*w, len(v))
+	}
+}
+
+// readB makes the rows of C; false where these and what the method takes are more than the limit.
+func (l *lowRank) readB(limit int64) bool {
+	count := func(visit func(i, j int, v float64)) {
+		for j, k := 0, 0; j < l.n; j++ {
+			for i := j; i < l.n; i++ {
+				if v := l.p.B[k]; v != 0 && i > j {
+					visit(i, j, v)
+				}
+				k++
+			}
+		}
+	}
+	count(func(i, j int, _ float64) { l.start[i+1]++; l.start[j+1]++ })
+	for i := range l.n {
+		l.start[i+1] += l.start[i]
+	}
+	n, r, m := int64(l.n), int64(l.r), int64(len(l.p.B))
+	if need := 8*(8*n*r+2*n*n+6*m) + 12*int64(l.start[l.n]); limit > 0 && need > limit { // the judge has two matrices
+		return false
+	}
+	l.ind, l.val = make([]int32, l.start[l.n]), make([]float64, l.start[l.n])
+	next := append([]int32(nil), l.start[:l.n]...)
+	count(func(i, j int, v float64) {
+		v *= math.Sqrt(l.d[i]*l.d[j]) / math.Sqrt2
+		for _, e := range [][2]int{{i, j}, {j, i}} {
+			k := next[e[0]]
+			l.ind[k], l.val[k] = int32(e[1]), v
+			next[e[0]]++
+		}
+	})
+	return true
+}
+
+func (l *lowRank) of(v []float64, i int) []float64 { return v[i*l.r : (i+1)*l.r] }
+
+// unitLength makes a vector one of length 1, and returns the length it had.
+func unitLength(v []float64) float64 {
+	size := math.Sqrt(dense.Dot(v, v))
+	if size > 0 {
+		dense.Scale(v, 1/size)
+	}
+	return size
+}
+
+// row writes row i of CV into g.
+func (l *lowRank) row(g, v []float64, i int) {
+	clear(g)
+	for k := l.start[i]; k < l.start[i+1]; k++ {
+		dense.Axpy(l.val[k], l.of(v, int(l.ind[k])), g)
+	}
+}
+
+// product writes CV into out; false where the time is over.
+func (l *lowRank) product(out, v []float64) bool {
+	for i := range l.n {
+		if l.stop.Reached(l.r * (1 + int(l.start[i+1]-l.start[i]))) {
+			return false
+		}
+		l.row(l.of(out, i), v, i)
+	}
+	return true
+}
+
+// sweep moves one row after the other to where the value is least.
+func (l *lowRank) sweep() bool {
+	g := make([]float64, l.r)
+	for range mostSweeps {
+		gain, value := 0.0, 0.0
+		for i := range l.n {
+			if l.stop.Reached(l.r * (1 + int(l.start[i+1]-l.start[i]))) {
+				return false
+			}
+			v := l.of(l.v, i)
+			l.row(g, l.v, i)
+			before := dense.Dot(g, v)
+			size := unitLength(g)
+			if size == 0 {
+				continue
+			}
+			gain, value = gain+before+size, value+size
+			for k := range v {
+				v[k] = -g[k]
+			}
+		}
+		if !(gain > sweepGain*value) {
+			return true
+		}
+	}
+	return true
+}
+
+// derive computes CV, the multipliers of the rows and the gradient, and returns the value, and the largest row of the
+// gradient in units of its multiplier.
+func (l *lowRank) derive() (value, worst float64, ok bool) {
+	if !l.product(l.cv, l.v) {
+		return 0, 0, false
+	}
+	for i := range l.n {
+		v, g := l.of(l.v, i), l.of(l.grad, i)
+		copy(g, l.of(l.cv, i))
+		of := dense.Dot(g, v)
+		dense.Axpy(-of, v, g)
+		l.l[i] = -of
+		value += of / 2
+		worst = max(worst, math.Sqrt(dense.Dot(g, g))/max(-of, math.SmallestNonzeroFloat64))
+	}
+	return value, worst, true
+}
+
+// curve writes the Hessian times u, whose rows are tangent, into l.cu.
+func (l *lowRank) curve(u []float64) bool {
+	if !l.product(l.cu, u) {
+		return false
+	}
+	for i := range l.n {
+		h, v := l.of(l.cu, i), l.of(l.v, i)
+		dense.Axpy(l.l[i], l.of(u, i), h)
+		dense.Axpy(-dense.Dot(h, v), v, h)
+	}
+	return true
+}
+
+// direction makes l.u a direction of Newton's method by conjugate gradients in units of the multipliers, which end
+// where they have lowered the residual to a share, or at a radius, where negative curvature leads, too (Steihaug 1983).
+// It returns by how much the quadratic model falls, and whether it is at the radius.
+func (l *lowRank) direction(share, radius float64) (falls float64, bounded, ok bool) {
+	clear(l.u)
+	clear(l.dir)
+	for i, g := range l.grad {
+		l.res[i] = -g
+	}
+	weighed := func() (sum float64) {
+		for i := range l.n {
+			r := l.of(l.res, i)
+			sum += dense.Dot(r, r) / l.unit(i)
+		}
+		return sum
+	}
+	now := weighed()
+	first, scale := now, 0.0
+	var uu, ud, dd float64 // products of u and the direction, in units
+	for range mostProducts {
+		for i := range l.n {
+			d := l.of(l.dir, i)
+			dense.Scale(d, scale)
+			dense.Axpy(1/l.unit(i), l.of(l.res, i), d)
+		}
+		ud, dd = scale*ud, now+scale*scale*dd
+		if !l.curve(l.dir) {
+			return 0, false, false
+		}
+		bend := dense.Dot(l.dir, l.cu)
+		size := now / bend
+		if bounded = !(bend > 0) || uu+2*size*ud+size*size*dd >= radius*radius; bounded {
+			size = (math.Sqrt(ud*ud+dd*(radius*radius-uu)) - ud) / dd
+		}
+		dense.Axpy(size, l.dir, l.u)
+		falls += size*now - size*size*bend/2
+		if bounded {
+			break
+		}
+		dense.Axpy(-size, l.cu, l.res)
+		uu += 2*size*ud + size*size*dd
+		ud += size * dd
+		last := now
+		now = weighed()
+		scale = now / last
+		if !(now > share*share*first) {
+			break
+		}
+	}
+	return falls, bounded, true
+}
+
+// unit is the multiplier of a row, as far as it is one.
+func (l *lowRank) unit(i int) float64 { return max(l.l[i], l.least) }
+
+// reduce turns V to the axes of V'V, and leaves those out that have less than a share of the largest; false where there
+// are none.
+func (l *lowRank) reduce(share float64) bool {
+	r := l.r
+	gram, values := make([]float64, r*r), make([]float64, r)
+	for i := range l.n {
+		v := l.of(l.v, i)
+		for k, a := range v {
+			dense.Axpy(a, v, gram[k*r:(k+1)*r])
+		}
+	}
+	if dense.MaxAbs(gram) > float64(l.n) || // NaN among them
+		!(gonum.Implementation{}).Dsyev(lapack.EVCompute, blas.Upper, r, gram, r, values, make([]float64, 34*r), 34*r) {
+		return false
+	}
+	first := 0
+	for first < r-2 && !(values[first] > share*values[r-1]) {
+		first++
+	}
+	if first == 0 {
+		return false
+	}
+	v := make([]float64, l.n*(r-first))
+	for i := range l.n {
+		to := v[i*(r-first) : (i+1)*(r-first)]
+		for k, a := range l.of(l.v, i) {
+			dense.Axpy(a, gram[k*r+first:(k+1)*r], to)
+		}
+		unitLength(to)
+	}
+	l.turn(v, r-first)
+	return true
+}
+
+// newton goes on until rows of the gradient are that small, by steps within a radius that follows what the quadratic
+// model is worth; false where the time is over.
+func (l *lowRank) newton(small float64, o *backends.Options) bool {
+	value, worst, ok := l.derive()
+	most := 0.0
+	for _, v := range l.l {
+		most += max(v, 0)
+	}
+	l.least = leastUnit * most / float64(l.n)
+	most = math.Sqrt(most)
+	for radius := most / 4; ok && worst > small && l.iterations < o.MaxIterations; l.iterations++ {
+		if o.History {
+			bound := -2*value - dot(l.b, l.d)
+			l.history = append(l.history, backends.Iteration{Objective: bound, DualObjective: bound,
+				Residuals: backends.Residuals{Primal: worst}})
+		}
+		if l.reduce(lowRankDrop * worst) {
+			if value, worst, ok = l.derive(); !ok {
+				return false
+			}
+		}
+		falls, bounded, ok := l.direction(min(leastLess, math.Sqrt(worst)), radius)
+		if !ok {
+			return false
+		}
+		copy(l.kept, l.v)
+		dense.Axpy(1, l.u, l.v)
+		for i := range l.n {
+			unitLength(l.of(l.v, i))
+		}
+		before := value
+		if value, worst, ok = l.derive(); !ok {
+			return false
+		}
+		noise := lastDigits * math.Abs(before)
+		switch ratio := (before - value + noise) / (falls + noise); {
+		case !(ratio >= 0.25):
+			radius /= 4
+			if !(ratio > 0.1) {
+				copy(l.v, l.kept)
+				if value, worst, ok = l.derive(); !ok {
+					return false
+				}
+			}
+		case ratio > 0.75 && bounded:
+			radius = min(2*radius, most)
+		}
+	}
+	return ok
+}
+
+// point is that of V in the variables of the program. The slack is larger by so much in units of d, and the multiplier
+// has a share of its diagonal in the place of itself, so that both are definite beyond rounding.
+func (l *lowRank) point(more, share float64) *backends.Solution {
+	sol := &backends.Solution{Status: backends.Optimal, X: make([]float64, l.n), Z: make([]float64, len(l.p.B)),
+		Iterations: l.iterations, Fresh: true, History: l.history}
+	for i := range l.n {
+		sol.X[l.col[i]] = (l.b[i] - (l.l[i]+more)/l.d[i]) / l.a[i]
+	}
+	sol.S = l.p.Slack(sol.X)
+	for j, k := 0, 0; j < l.n; j++ {
+		if l.stop.Reached(l.r * (l.n - j)) {
+			return nil
+		}
+		v, by := l.of(l.v, j), math.Sqrt2*(1-share)*math.Sqrt(l.d[j])
+		sol.Z[k] = l.d[j]
+		for i := j + 1; i < l.n; i++ {
+			sol.Z[k+i-j] = by * math.Sqrt(l.d[i]) * dense.Dot(v, l.of(l.v, i))
+		}
+		k += l.n - j
+	}
+	return sol
+}
+
+// solve returns the solution, nil where the time is over or what was found does not pass.
+func (l *lowRank) solve(judge *backends.Judge, o backends.Options) *backends.Solution {
+	if o.MaxIterations == 0 {
+		o.MaxIterations = defaultMaxIterations
+	}
+	if !l.sweep() {
+		return nil
+	}
+	for range lowRankTries {
+		if !l.newton(gradientPart*slackPart*o.Eps, &o) {
+			return nil
+		}
+		sum := 0.0
+		for _, v := range l.l {
+			sum += v
+		}
+		if !(sum > 0) {
+			return nil
+		}
+		gap := o.Eps * max(1, math.Abs(dot(l.b, l.d)-sum))
+		sol := l.point(slackPart*gap/float64(l.n), multiplierPart*gap/sum)
+		if sol == nil || judge.Optimal(sol.X, sol.S, sol.Z, o.Eps) && judge.Unsettled(sol.X, sol.S, sol.Z, o.Eps) <= 1 {
+			return sol
+		}
+		l.widen(l.r, widening)
+	}
+	return nil
+}

@@ -1,0 +1,154 @@
+package native
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/james-bowman/sparse"
+	"github.com/stretchr/testify/require"
+
+	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/internal/matrices"
+	"github.com/conetune/conetune/internal/must"
+)
+
+// cut is the relaxation of max-cut, minimize the sum of y subject to C + diag(y) semidefinite, with C of this order and
+// entries; variables are in the reverse order, in units of their own, and others pay for the rows.
+func cut(n int, entries func(set func(i, j int, v float64)), pay func(i int) float64) *backends.Problem {
+	p := &backends.Problem{Q: make([]float64, n), B: make([]float64, n*(n+1)/2), Cones: []backends.Cone{backends.PSD(n)}}
+	a := sparse.NewDOK(len(p.B), n)
+	for i := range n {
+		unit := 1 + float64(i%3)
+		a.Set(svecPlace(n, i, i), n-1-i, -unit)
+		p.Q[n-1-i] = unit * pay(i)
+	}
+	p.A = a.ToCSC()
+	entries(func(i, j int, v float64) { p.B[svecPlace(n, max(i, j), min(i, j))] = math.Sqrt2 * v })
+	return p
+}
+
+func one(int) float64 { return 1 }
+
+func ended(t *testing.T, p *backends.Problem, o backends.Options) *backends.Solution {
+	s := must.Of(must.Of(backends.Open("native"))(t).Setup(p, o))(t)
+	defer func() { require.NoError(t, s.Close()) }()
+	return must.Of(s.Solve(context.Background()))(t)
+}
+
+// The relaxation is 2n cos(pi/n) for an odd cycle and n for a complete graph (Delorme and Poljak 1993), whatever
+// vertices without edges stand beside.
+func TestLowRank(t *testing.T) {
+	cycle := func(n int) func(set func(i, j int, v float64)) {
+		return func(set func(i, j int, v float64)) {
+			for i := range n {
+				set(i, (i+1)%n, 1)
+			}
+		}
+	}
+	complete := func(n int) func(set func(i, j int, v float64)) {
+		return func(set func(i, j int, v float64)) {
+			for i := range n {
+				for j := range i {
+					set(i, j, 1)
+				}
+			}
+		}
+	}
+	for name, c := range map[string]struct {
+		p    *backends.Problem
+		want float64
+	}{
+		"cycle":    {cut(61, cycle(61), one), 122 * math.Cos(math.Pi/61)},
+		"long":     {cut(301, cycle(301), one), 602 * math.Cos(math.Pi/301)},
+		"complete": {cut(80, complete(80), one), 80},
+		"beside":   {cut(90, cycle(61), one), 122 * math.Cos(math.Pi/61)},
+		"paid":     {cut(70, complete(70), func(int) float64 { return 1e3 }), 7e4},
+	} {
+		require.NotNil(t, newLowRank(c.p, nil, 0), name)
+		for _, eps := range []float64{1e-4, 1e-8} {
+			sol := ended(t, c.p, backends.Options{Eps: eps, History: true})
+			require.Equal(t, backends.Optimal, sol.Status, "%s %v", name, sol.Message)
+			require.InEpsilon(t, c.want, sol.Objective, eps, name)
+			require.Len(t, sol.History, sol.Iterations, name)
+		}
+	}
+}
+
+// Where all rows are joined by random weights, and pay differently, values are those of interior points, which a cone
+// more asks for.
+func TestLowRankAgrees(t *testing.T) {
+	for seed := range uint64(4) {
+		rng := rand.New(rand.NewPCG(seed, 7))
+		n := 60 + rng.IntN(30)
+		p := cut(n, func(set func(i, j int, v float64)) {
+			for i := range n {
+				for j := range i {
+					if seed%2 == 0 || rng.IntN(4) == 0 {
+						set(i, j, rng.NormFloat64())
+					}
+				}
+			}
+		}, func(int) float64 { return math.Exp(rng.NormFloat64()) })
+		both := *p
+		both.B = append(append([]float64(nil), p.B...), 1)
+		both.Cones = append([]backends.Cone{}, p.Cones[0], backends.Nonnegative(1))
+		raw := p.A.RawMatrix()
+		both.A = sparse.NewCSC(len(both.B), n, raw.Indptr, raw.Ind, raw.Data)
+		require.Nil(t, newLowRank(&both, nil, 0))
+		got := ended(t, p, backends.Options{Eps: 1e-8})
+		want := ended(t, &both, backends.Options{Eps: 1e-8, NoPresolve: true})
+		require.Equal(t, []backends.Status{backends.Optimal, backends.Optimal}, []backends.Status{got.Status, want.Status})
+		require.InEpsilon(t, want.Objective, got.Objective, 1e-7)
+		require.InDeltaSlice(t, want.X, got.X, 1e-3*(1+maxAbs(want.X)))
+	}
+}
+
+// Updates are as new programs, to the bit; limits hold; other programs are left to interior points.
+func TestLowRankSolver(t *testing.T) {
+	grid := func(weight float64) *backends.Problem {
+		return cut(64, func(set func(i, j int, v float64)) {
+			for i := range 64 {
+				set(i, (i+8)%64, weight)
+				set(i, i/8*8+(i+1)%8, 1+float64(i%5))
+			}
+		}, one)
+	}
+	s := must.Of(must.Of(backends.Open("native"))(t).Setup(grid(1), backends.Options{Eps: 1e-8}))(t)
+	first := must.Of(s.Solve(context.Background()))(t)
+	require.Equal(t, backends.Optimal, first.Status)
+	require.NoError(t, s.Update(backends.Update{B: grid(-2).B}))
+	require.NoError(t, s.WarmStart(backends.Point{X: first.X}))
+	second, fresh := must.Of(s.Solve(context.Background()))(t), ended(t, grid(-2), backends.Options{Eps: 1e-8})
+	require.Equal(t, []any{fresh.X, fresh.S, fresh.Z}, []any{second.X, second.S, second.Z})
+	require.Contains(t, second.Message, "the warm start was not used")
+	require.NoError(t, s.Close())
+	require.Equal(t, backends.IterationLimit, ended(t, grid(1), backends.Options{Eps: 1e-8, MaxIterations: 1}).Status)
+	long := cut(900, func(set func(i, j int, v float64)) {
+		for i := range 900 {
+			set(i, (i+1)%900, 1)
+			set(i, (i*i+7)%900, 1)
+		}
+	}, one)
+	for i := range 900 {
+		long.B[svecPlace(900, i, i)] = 0
+	}
+	require.Equal(t, backends.TimeLimit, ended(t, long, backends.Options{TimeLimit: time.Millisecond}).Status)
+
+	for name, change := range map[string]func(p *backends.Problem){
+		"small":         func(p *backends.Problem) { *p = *cut(20, func(func(i, j int, v float64)) {}, one) },
+		"paid to":       func(p *backends.Problem) { p.Q[3] = -1 },
+		"free":          func(p *backends.Problem) { p.Q[3] = 0 },
+		"off diagonal":  func(p *backends.Problem) { p.A.RawMatrix().Ind[3]++ },
+		"twice a row":   func(p *backends.Problem) { p.A.RawMatrix().Ind[3] = p.A.RawMatrix().Ind[4] },
+		"quadratic":     func(p *backends.Problem) { p.P = matrices.Identity(64, 1) },
+		"of two blocks": func(p *backends.Problem) { p.Cones = []backends.Cone{backends.PSD(63), backends.Nonnegative(64)} },
+	} {
+		p := grid(1)
+		change(p)
+		require.Nil(t, newLowRank(p, nil, 0), name)
+	}
+	require.Nil(t, newLowRank(grid(1), nil, 1000), "within 1000 bytes")
+}

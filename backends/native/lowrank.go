@@ -58,8 +58,9 @@ const (
 	// The parts of the tolerance that the gap spends on a slack and a multiplier that are definite beyond rounding, and
 	// what gradients may be, in units of the multipliers of the rows, beside the first of these.
 	slackPart, multiplierPart, gradientPart = 0.25, 0.125, 0.25
-	// So often V goes on with more columns, by widening of its length, where the slack is not definite.
-	lowRankTries, widening = 3, 1e-3
+	// So often V goes on with more columns, by widening of its length, where the slack is not definite. Interior points
+	// are as fast where there are lowRankSteps.
+	lowRankTries, widening, lowRankSteps = 3, 1e-3, 100
 )
 
 // newLowRank reads a program; nil for one of another form.
@@ -406,8 +407,8 @@ func (l *lowRank) point(more, share float64) *backends.Solution {
 
 // solve returns the solution, nil where the time is over or what was found does not pass.
 func (l *lowRank) solve(judge *backends.Judge, o backends.Options) *backends.Solution {
-	if o.MaxIterations == 0 {
-		o.MaxIterations = defaultMaxIterations
+	if o.MaxIterations == 0 || o.MaxIterations > lowRankSteps {
+		o.MaxIterations = lowRankSteps
 	}
 	if !l.sweep() {
 		return nil
@@ -427,6 +428,9 @@ func (l *lowRank) solve(judge *backends.Judge, o backends.Options) *backends.Sol
 		sol := l.point(slackPart*gap/float64(l.n), multiplierPart*gap/sum)
 		if sol == nil || judge.Optimal(sol.X, sol.S, sol.Z, o.Eps) && judge.Unsettled(sol.X, sol.S, sol.Z, o.Eps) <= 1 {
 			return sol
+		}
+		if l.iterations == o.MaxIterations {
+			break
 		}
 		l.widen(l.r, widening)
 	}

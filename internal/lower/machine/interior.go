@@ -176,9 +176,11 @@ func (s *interior) start() bool {
 	m0, gap, share, within := startShare*c.Alpha, firstGap, 0.0, 1.0
 	if s.alpha > 0 {
 		gap, share, within = startGap, c.Alpha/s.alpha, near
-		m0 = share * mult[2*p+2]
 	}
 	mu := gap * max(1, c.Alpha) / float64(count)
+	if s.alpha > 0 {
+		m0 = math.Max(mu, share*mult[2*p+2]) // as losses that nothing pulls at have hinges without end
+	}
 	if !s.eachInside(func(f *interiorFold) bool {
 		copy(f.z, c.X[f.number][0])
 		f.z[p] = c.X[f.number][1][0]

@@ -129,6 +129,9 @@ type Options struct {
 	Tol float64
 	// Start is a solution of the same problem at other hyperparameters to start from, or nil.
 	Start *Solution
+	// rounded leaves a solution as it is whose path has come to its end with too large a gap: another path, from nothing,
+	// ends with one as large.
+	rounded bool
 }
 
 const defaultTol = 1e-8
@@ -197,7 +200,7 @@ func (g *Problem) Solve(ctx context.Context, lambda float64, bound []float64, o 
 		return g.fromNothing(ctx, lambda, bound, o, 0), nil
 	}
 	out := g.follow(ctx, lambda, bound, o)
-	if out.Status == outcome.NumericalError {
+	if out.Status == outcome.NumericalError && (!o.rounded || math.IsInf(out.Gap, 1)) {
 		out = g.fromNothing(ctx, lambda, bound, o, out.Exchanges)
 	}
 	return out, nil

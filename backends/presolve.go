@@ -11,17 +11,16 @@ import (
 
 // presolve finds what of a problem needs no solver (Andersen and Andersen, Presolving in linear programming, 1995):
 //
-//   - an equation and a variable, where the equation has up to two entries, or little is filled in and the other rows of
-//     the variable imply its bounds: the equation says what the variable is, and the column what z of the equation is;
+//   - an equation and a variable, where the equation has up to two entries, or little is filled in and other rows imply
+//     the variable's bounds: the equation says what the variable is, and the column what z of the equation is;
 //   - rows that their entries' bounds imply, whose z is zero, as rows without entries or without bounds;
 //   - rows that hold only with all their variables at bounds, and these;
 //   - variables without entries, which are zero as q is.
 //
-// Variables in rows of a cone that is no product of intervals stay: a row of such a cone without entries is harder on
-// first-order methods than the variable. Those in P leave with an equation of one entry alone.
-//
-// An update that leads to other rows or variables makes it plain: from then on it looks at equations of one entry, empty
-// rows and variables without entries alone, which depend on patterns and stay the same over most updates.
+// It is plain, and looks at equations of one entry, empty rows and variables without entries alone, where there is a P or
+// a cone that is no product of intervals: what else may leave there is little, and first-order methods and interior
+// points take longer. Variables in such a cone stay, as its rows would be empty. And it is plain from the first update
+// on that leads to other rows or variables: what it then looks at stays the same over most updates.
 type presolve struct {
 	plain         bool
 	low, high     []float64       // the intervals of s
@@ -46,8 +45,9 @@ const (
 	presolveWork = 40
 	// A variable leaves with an equation in which its entry is no smaller than this times the others in its row and column.
 	leastPivot = 1e-2
-	// Rows of a variable that may be filled in.
-	mostFilled = 4
+	// Entries that a variable which leaves may bring in. More make the factors dearer than they were: 16 cost pilot87 a third.
+	mostFilled = 7
+	mostRows   = 3 // that such a variable is in, besides those with its bounds
 	// Sums of two entries are zero, or no smaller than this times them.
 	leastDigits = 1e-3
 )
@@ -58,10 +58,12 @@ func newPresolve(p *Problem, low, high []float64) *presolve {
 	t := &presolve{low: low, high: high, conic: make([]bool, n), curved: make([]bool, n), rows: make([][]coefficient, m), length: make([]int32, m),
 		cols: make([][]int32, n), count: make([]int32, n), b: make([]exactSum, m), q: make([]exactSum, n),
 		lower: make([]float64, n), upper: make([]float64, n), byLower: make([]int32, n), byUpper: make([]int32, n)}
-	stored(p.P, func(_, i, j int, _ float64) { t.curved[i], t.curved[j] = true, true })
+	stored(p.P, func(_, i, j int, _ float64) { t.plain, t.curved[i], t.curved[j] = true, true, true })
 	stored(p.A, func(_, i, j int, _ float64) {
 		t.length[i]++
-		t.conic[j] = t.conic[j] || math.IsNaN(low[i])
+		if math.IsNaN(low[i]) {
+			t.plain, t.conic[j] = true, true
+		}
 	})
 	terms, begin := make([]coefficient, nonzeros(p.A)), 0
 	for i, c := range t.length {
@@ -232,11 +234,12 @@ func (t *presolve) interval(i int32, a, least, most float64) (lower, upper float
 // row looks at one, and says whether it has left.
 func (t *presolve) row(r *reduction, i int32) bool {
 	row, low, high, b := t.rows[i], t.low[i], t.high[i], settled(&t.b[i])
-	equation := low == high
+	equation, outside := low == high, max(low-b, b-high)
 	switch {
 	case t.plain && len(row) != int(t.length[i]):
 		return false
-	case math.IsInf(low, -1) && math.IsInf(high, 1), len(row) == 0 && b >= low && b <= high:
+	case math.IsInf(low, -1) && math.IsInf(high, 1), len(row) == 0 && outside <= 0,
+		len(row) == 0 && t.length[i] > 0 && outside <= outsideCone*t.b[i].size:
 		t.leave(r, i)
 		return true
 	case len(row) == 0:
@@ -273,13 +276,14 @@ func (t *presolve) row(r *reduction, i int32) bool {
 	switch {
 	case !equation && b-most >= low && b-least <= high:
 		t.leave(r, i)
-		return true
 	case b-least == low:
-		return t.force(r, i, 1)
+		t.force(r, i, 1)
 	case b-most == high:
-		return t.force(r, i, -1)
+		t.force(r, i, -1)
+	default:
+		return false
 	}
-	return false
+	return true
 }
 
 // activity returns the interval of the terms of a row by the bounds of its variables, but for one of them.
@@ -307,13 +311,8 @@ func (t *presolve) leave(r *reduction, i int32) {
 
 // force leaves out a row that holds only with s at its lower side, or at the upper one for side < 0, and with all of its
 // variables at bounds, with these and their bounds.
-func (t *presolve) force(r *reduction, i int32, side float64) bool {
+func (t *presolve) force(r *reduction, i int32, side float64) {
 	row := t.rows[i]
-	for _, e := range row {
-		if e.val != 0 && (t.conic[e.at] || t.curved[e.at]) {
-			return false
-		}
-	}
 	steps := int32(len(r.steps))
 	for k := len(row) - 1; k >= 0; k-- { // each leaves the row
 		e := row[k]
@@ -333,17 +332,13 @@ func (t *presolve) force(r *reduction, i int32, side float64) bool {
 	forced := int32(len(r.steps)) - steps
 	t.leave(r, i)
 	r.steps = append(r.steps, step{row: i, col: -1, forced: forced, low: side > 0})
-	return true
 }
 
 // takes says whether a variable may leave with an equation: its entry is not small, and no digits are lost.
 func (t *presolve) takes(r *reduction, i, j int32) bool {
 	a := t.entry(i, j)
-	if t.conic[j] || t.curved[j] || a == 0 {
-		return false
-	}
 	for _, e := range t.rows[i] {
-		if leastPivot*math.Abs(e.val) > math.Abs(a) {
+		if a == 0 || leastPivot*math.Abs(e.val) > math.Abs(a) {
 			return false
 		}
 	}
@@ -398,12 +393,13 @@ func (t *presolve) forget(i int32) {
 	}
 }
 
-// column looks at a variable that may leave with an equation, and says whether it has.
+// column looks at a variable that may leave with an equation, or with the only row that it is in besides its bounds: z
+// of that is -q over its entry, which says at which side s is. It says whether the variable has left.
 func (t *presolve) column(r *reduction, j int32) bool {
-	if t.conic[j] || t.curved[j] || t.work < 0 {
+	if t.work < 0 {
 		return false
 	}
-	others, best := 0, int32(-1) // rows with more entries than one
+	others, best, equations := 0, int32(-1), false
 	for _, i := range t.cols[j] {
 		equation := t.low[i] == t.high[i]
 		switch length := len(t.rows[i]); {
@@ -413,18 +409,25 @@ func (t *presolve) column(r *reduction, j int32) bool {
 				return false // its value is known in the next round
 			}
 			t.bound(i)
-		case others == mostFilled:
+		case others == mostRows:
 			return false
 		default:
-			if others++; equation && (best < 0 || length < len(t.rows[best])) {
-				best = i
+			if others++; equation && (!equations || length < len(t.rows[best])) || best < 0 {
+				best, equations = i, equation
 			}
 		}
 	}
-	if best < 0 {
+	if best < 0 || !equations && others > 1 {
 		return false
 	}
-	if length := len(t.rows[best]); (length-1)*(others-1) > length+others-1 || !t.takes(r, best, j) || !t.implied(r, j) {
+	slack := t.low[best]
+	if z := -settled(&t.q[j]) * t.entry(best, j); !equations && z < 0 {
+		slack = t.high[best]
+	} else if !equations && z == 0 {
+		return false
+	}
+	if length := len(t.rows[best]); math.IsInf(slack, 0) || (length-1)*(others-1) > mostFilled ||
+		!t.takes(r, best, j) || !t.implied(r, j) {
 		return false
 	}
 	for _, i := range t.cols[j] {
@@ -432,7 +435,7 @@ func (t *presolve) column(r *reduction, j int32) bool {
 			t.leave(r, i)
 		}
 	}
-	t.substitute(r, best, j, t.low[best])
+	t.substitute(r, best, j, slack)
 	return true
 }
 

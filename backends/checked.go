@@ -68,10 +68,8 @@ func (c checked) Setup(p *Problem, o Options) (Solver, error) {
 		s.presolve = newPresolve(&s.data, s.low, s.high)
 	}
 	s.rest.find = s.unitsWithin
-	if s.reduction = s.presolve.reduce(&s.data, false, false, nil, nil); s.reduction == nil && s.presolve != nil {
-		if s.presolve.plain = true; !s.presolve.byPattern(&s.data) {
-			s.presolve = nil
-		}
+	if s.reduction = s.presolve.reduce(&s.data, false, false, nil, nil); s.reduction == nil {
+		s.presolve = s.presolve.plainly()
 	}
 	if err := s.setup(); err != nil {
 		return nil, err
@@ -263,7 +261,7 @@ func (s *checkedSolver) Update(u Update) error {
 	s.unused = nil
 	if !reduction.same(s.reduction) {
 		if s.stale = true; !s.presolve.plain {
-			s.presolve.plain = true
+			s.presolve = s.presolve.plainly()
 			reduction = s.presolve.reduce(&next, u.P != nil, u.A != nil, s.reduction, nil)
 		}
 	}

@@ -23,6 +23,7 @@ import (
 // on that leads to other rows or variables: what it then looks at stays the same over most updates.
 type presolve struct {
 	plain         bool
+	patterns      bool            // plain, it may find something
 	low, high     []float64       // the intervals of s
 	conic, curved []bool          // variables in rows of a cone that is no product of intervals, and in P
 	length        []int32         // of the rows of A
@@ -40,7 +41,7 @@ type presolve struct {
 }
 
 const (
-	presolveRounds = 10
+	presolveRounds = 5
 	// Entries that are visited, as a multiple of those of A: what presolve costs at most.
 	presolveWork = 40
 	// A variable leaves with an equation in which its entry is no smaller than this times the others in its row and column.
@@ -52,33 +53,50 @@ const (
 	leastDigits = 1e-3
 )
 
-// newPresolve returns a presolve of problems of the pattern of p, whose intervals it is given.
+// newPresolve returns a presolve of problems of the pattern of p, whose intervals it is given, nil where nothing can be
+// left out, whatever the numbers.
 func newPresolve(p *Problem, low, high []float64) *presolve {
 	n, m := p.Dims()
-	t := &presolve{low: low, high: high, conic: make([]bool, n), curved: make([]bool, n), rows: make([][]coefficient, m), length: make([]int32, m),
-		cols: make([][]int32, n), count: make([]int32, n), b: make([]exactSum, m), q: make([]exactSum, n),
-		lower: make([]float64, n), upper: make([]float64, n), byLower: make([]int32, n), byUpper: make([]int32, n)}
+	t := &presolve{low: low, high: high, conic: make([]bool, n), curved: make([]bool, n), length: make([]int32, m),
+		count: make([]int32, n)}
+	only := make([]int32, m)
 	stored(p.P, func(_, i, j int, _ float64) { t.plain, t.curved[i], t.curved[j] = true, true, true })
 	stored(p.A, func(_, i, j int, _ float64) {
 		t.length[i]++
+		t.count[j]++
+		only[i] = int32(j)
 		if math.IsNaN(low[i]) {
 			t.plain, t.conic[j] = true, true
 		}
 	})
-	terms, begin := make([]coefficient, nonzeros(p.A)), 0
-	for i, c := range t.length {
-		t.rows[i], begin = terms[begin:begin:begin+int(c)], begin+int(c)
+	for i, length := range t.length {
+		t.patterns = t.patterns || !math.IsNaN(low[i]) && (length == 0 || math.IsInf(low[i], -1) && math.IsInf(high[i], 1) ||
+			length == 1 && low[i] == high[i] && !t.conic[only[i]])
 	}
-	if p.A != nil {
-		raw := p.A.RawMatrix()
-		rows := make([]int32, len(raw.Ind))
-		for k, i := range raw.Ind {
-			rows[k] = int32(i)
-		}
-		for j := range n {
-			t.cols[j] = rows[raw.Indptr[j]:raw.Indptr[j+1]:raw.Indptr[j+1]]
-		}
+	for j, count := range t.count {
+		t.patterns = t.patterns || count == 0 && !t.curved[j]
 	}
+	if t.plain && !t.patterns {
+		return nil
+	}
+	t.rows, t.cols, t.b, t.q = make([][]coefficient, m), make([][]int32, n), make([]exactSum, m), make([]exactSum, n)
+	t.lower, t.upper, t.byLower, t.byUpper = make([]float64, n), make([]float64, n), make([]int32, n), make([]int32, n)
+	terms, rows := make([]coefficient, nonzeros(p.A)), make([]int32, nonzeros(p.A))
+	for i, length := range t.length {
+		t.rows[i], terms = terms[:0:length], terms[length:]
+	}
+	for j, count := range t.count {
+		t.cols[j], rows = rows[:0:count], rows[count:]
+	}
+	return t
+}
+
+// plainly returns the presolve that looks at patterns alone, nil where there is nothing to find in them.
+func (t *presolve) plainly() *presolve {
+	if t == nil || !t.patterns {
+		return nil
+	}
+	t.plain = true
 	return t
 }
 
@@ -122,19 +140,14 @@ func (t *presolve) reduce(p *Problem, newP, newA bool, last, room *reduction) *r
 			break
 		}
 	}
-	some := false
 	for j := range n {
 		if t.count[j] == 0 && !t.curved[j] && !r.dropCol[j] {
 			if r.dropCol[j] = settled(&t.q[j]) == 0; !r.dropCol[j] {
 				r.freeCol, r.slope = int32(j), settled(&t.q[j])
 			}
 		}
-		some = some || r.dropCol[j]
 	}
-	for _, dropped := range r.dropRow {
-		some = some || dropped
-	}
-	if !some {
+	if !slices.Contains(r.dropRow, true) && !slices.Contains(r.dropCol, true) {
 		return nil
 	}
 	left, spare := r.left, &t.spare
@@ -347,21 +360,12 @@ func (t *presolve) takes(r *reduction, i, j int32) bool {
 			continue
 		}
 		ratio := t.entry(h, j) / a
-		if leastPivot*math.Abs(ratio) > 1 {
-			return false
-		}
-		t.find(h)
-		fine := true
 		for _, e := range t.rows[i] {
-			if k := t.at[e.at]; k > 0 && e.at != j {
-				old := t.rows[h][k-1].val
-				sum := math.Abs(math.FMA(-ratio, e.val, old))
-				fine = fine && (sum == 0 || sum >= leastDigits*math.Abs(old))
+			old := t.entry(h, e.at)
+			sum := math.Abs(math.FMA(-ratio, e.val, old))
+			if leastPivot*math.Abs(ratio) > 1 || e.at != j && sum != 0 && sum < leastDigits*math.Abs(old) {
+				return false
 			}
-		}
-		t.forget(h)
-		if !fine {
-			return false
 		}
 	}
 	return true
@@ -375,22 +379,8 @@ func (t *presolve) entry(i, j int32) float64 {
 			return e.val
 		}
 	}
+	t.work -= len(t.rows[i])/4 + 1
 	return 0
-}
-
-// find writes where the entries of a row are, from one on.
-func (t *presolve) find(i int32) {
-	t.work -= len(t.rows[i])
-	for k, e := range t.rows[i] {
-		t.at[e.at] = int32(k) + 1
-	}
-}
-
-// forget takes that back.
-func (t *presolve) forget(i int32) {
-	for _, e := range t.rows[i] {
-		t.at[e.at] = 0
-	}
 }
 
 // column looks at a variable that may leave with an equation, or with the only row that it is in besides its bounds: z
@@ -421,10 +411,8 @@ func (t *presolve) column(r *reduction, j int32) bool {
 		return false
 	}
 	slack := t.low[best]
-	if z := -settled(&t.q[j]) * t.entry(best, j); !equations && z < 0 {
+	if z := -settled(&t.q[j]) * t.entry(best, j); !equations && (z < 0 || z == 0 && math.IsInf(slack, 0)) {
 		slack = t.high[best]
-	} else if !equations && z == 0 {
-		return false
 	}
 	if length := len(t.rows[best]); math.IsInf(slack, 0) || (length-1)*(others-1) > mostFilled ||
 		!t.takes(r, best, j) || !t.implied(r, j) {
@@ -506,7 +494,10 @@ func (t *presolve) eliminate(h int32, s step, others []coefficient) (v float64) 
 		t.rows[h] = row[:len(row)-1]
 		return v
 	}
-	t.find(h)
+	t.work -= len(row) + len(others)
+	for k, e := range row {
+		t.at[e.at] = int32(k) + 1
+	}
 	v = row[t.at[s.col]-1].val
 	ratio, lost := v/s.a, false
 	t.b[h].addProduct(-ratio, s.b)
@@ -539,21 +530,16 @@ func (t *presolve) eliminate(h int32, s step, others []coefficient) (v float64) 
 // matrix returns the given rows and columns of what is left of A, in the memory of a matrix of the same pattern unless
 // that is nil.
 func (t *presolve) matrix(room *sparse.CSC, rows, cols []int32) *sparse.CSC {
-	entries := 0
-	for _, j := range cols {
-		entries += int(t.count[j])
-	}
 	if room == nil {
-		room = sparse.NewCSC(len(rows), len(cols), make([]int, len(cols)+1), make([]int, entries), make([]float64, entries))
+		room = sparse.NewCSC(len(rows), len(cols), make([]int, len(cols)+1), nil, nil)
 	}
-	out := room.RawMatrix()
-	ptr := dense.Cleared(out.Indptr, len(cols)+1)
-	ind, data := dense.Cleared(out.Ind, entries), dense.Cleared(out.Data, entries)
-	entries = 0
+	out, entries := room.RawMatrix(), 0
+	ptr := out.Indptr[:len(cols)+1]
 	for at, j := range cols {
 		ptr[at], t.at[j] = entries, int32(at)
 		entries += int(t.count[j])
 	}
+	ind, data := dense.Cleared(out.Ind, entries), dense.Cleared(out.Data, entries)
 	for at, i := range rows {
 		for _, e := range t.rows[i] {
 			c := t.at[e.at]
@@ -590,21 +576,4 @@ func (t *presolve) part(room, p *sparse.CSC, cols []int32) *sparse.CSC {
 	}
 	out.Indptr, out.Ind, out.Data = ptr, ind, data
 	return room
-}
-
-// byPattern says whether a plain presolve may leave out anything, whatever the numbers.
-func (t *presolve) byPattern(p *Problem) bool {
-	t.load(p)
-	for i, row := range t.rows {
-		if low, high := t.low[i], t.high[i]; !math.IsNaN(low) && (len(row) == 0 || math.IsInf(low, -1) && math.IsInf(high, 1) ||
-			len(row) == 1 && low == high && !t.conic[row[0].at]) {
-			return true
-		}
-	}
-	for j, count := range t.count {
-		if count == 0 && !t.curved[j] {
-			return true
-		}
-	}
-	return false
 }

@@ -41,7 +41,8 @@ type presolve struct {
 }
 
 const (
-	presolveRounds = 5
+	// A round that finds less than one row or variable in so many is the last.
+	leastFound = 100
 	// Entries that are visited, as a multiple of those of A: what presolve costs at most.
 	presolveWork = 40
 	// A variable leaves with an equation in which its entry is no smaller than this times the others in its row and column.
@@ -135,10 +136,7 @@ func (t *presolve) reduce(p *Problem, newP, newA bool, last, room *reduction) *r
 	r.dropRow, r.dropCol = dense.Cleared(r.dropRow, m), dense.Cleared(r.dropCol, n)
 	r.steps, r.terms, r.falseRow, r.freeCol = r.steps[:0], r.terms[:0], -1, -1
 	t.load(p)
-	for range presolveRounds {
-		if !t.round(r) {
-			break
-		}
+	for t.round(r) > (m+n)/leastFound {
 	}
 	for j := range n {
 		if t.count[j] == 0 && !t.curved[j] && !r.dropCol[j] {
@@ -188,22 +186,22 @@ func settled(s *exactSum) float64 {
 	return v
 }
 
-// round visits each row and each variable once, and says whether something has left.
-func (t *presolve) round(r *reduction) bool {
-	changed := false
+// round visits each row and each variable once, and says how many have left, but for those of others.
+func (t *presolve) round(r *reduction) (found int) {
 	if !t.plain {
 		t.bounds(r)
 	}
 	for i := range t.rows {
-		changed = !r.dropRow[i] && !math.IsNaN(t.low[i]) && t.row(r, int32(i)) || changed
-	}
-	if t.plain {
-		return changed
+		if !r.dropRow[i] && !math.IsNaN(t.low[i]) && t.row(r, int32(i)) {
+			found++
+		}
 	}
 	for j := range t.cols {
-		changed = !r.dropCol[j] && t.column(r, int32(j)) || changed
+		if !t.plain && !r.dropCol[j] && t.column(r, int32(j)) {
+			found++
+		}
 	}
-	return changed
+	return found
 }
 
 // bounds finds those of the variables.
@@ -415,7 +413,7 @@ func (t *presolve) column(r *reduction, j int32) bool {
 		slack = t.high[best]
 	}
 	if length := len(t.rows[best]); math.IsInf(slack, 0) || (length-1)*(others-1) > mostFilled ||
-		!t.takes(r, best, j) || !t.implied(r, j) {
+		!t.implied(r, j) || !t.takes(r, best, j) {
 		return false
 	}
 	for _, i := range t.cols[j] {

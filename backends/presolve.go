@@ -11,16 +11,16 @@ import (
 
 // presolve finds what of a problem needs no solver (Andersen and Andersen, Presolving in linear programming, 1995):
 //
-//   - an equation and a variable, where the equation has up to two entries, or little is filled in and other rows imply
-//     the variable's bounds: the equation says what the variable is, and the column what z of the equation is;
+//   - an equation and a variable, where that has up to two entries, or little is filled in and other rows imply the
+//     variable's bounds: the equation says what the variable is, and the column what z of the equation is;
 //   - rows that their entries' bounds imply, whose z is zero, as rows without entries or without bounds;
 //   - rows that hold only with all their variables at bounds, and these;
 //   - variables without entries, which are zero as q is.
 //
-// It is plain, and looks at equations of one entry, empty rows and variables without entries alone, where there is a P or
-// a cone that is no product of intervals: what else may leave there is little, and first-order methods and interior
-// points take longer. Variables in such a cone stay, as its rows would be empty. And it is plain from the first update
-// on that leads to other rows or variables: what it then looks at stays the same over most updates.
+// It is plain, and looks at equations of one entry, empty rows and variables without entries alone, where there is a P
+// or a cone that is no product of intervals: what else may leave there is little, and the rest is harder. Variables in
+// such a cone stay, as its rows would be empty. It is plain, too, from the first update on that leads to other rows or
+// variables: what it then looks at stays the same over most updates.
 type presolve struct {
 	plain         bool
 	patterns      bool            // plain, it may find something
@@ -34,10 +34,9 @@ type presolve struct {
 	lower, upper  []float64 // bounds of the variables, by the rows with one entry
 	byLower       []int32   // these rows, -1 for none
 	byUpper       []int32
-	at            []int32 // work space: the places of the entries of a row, or of what is left
-	work          int     // how many entries may be visited yet
-
-	spare, lent matrixPair // of the pattern of what is left: for other numbers, and what a solver was set up with
+	at            []int32    // work space: the places of the entries of a row, or of what is left
+	work          int        // how many entries may be visited yet
+	spare, lent   matrixPair // of the pattern of what is left: for other numbers, and what a solver was set up with
 }
 
 const (
@@ -45,17 +44,16 @@ const (
 	leastFound = 100
 	// Entries that are visited, as a multiple of those of A: what presolve costs at most.
 	presolveWork = 40
-	// A variable leaves with an equation in which its entry is no smaller than this times the others in its row and column.
+	// A variable leaves with an equation where its entry is no smaller than this times others in its row and column.
 	leastPivot = 1e-2
-	// Entries that a variable which leaves may bring in. More make the factors dearer than they were: 16 cost pilot87 a third.
+	// Entries that a variable which leaves may bring in. More make the factors dearer than they were.
 	mostFilled = 7
 	mostRows   = 3 // that such a variable is in, besides those with its bounds
 	// Sums of two entries are zero, or no smaller than this times them.
 	leastDigits = 1e-3
 )
 
-// newPresolve returns a presolve of problems of the pattern of p, whose intervals it is given, nil where nothing can be
-// left out, whatever the numbers.
+// newPresolve returns a presolve of problems of the pattern and the intervals of p, nil where nothing can be left out.
 func newPresolve(p *Problem, low, high []float64) *presolve {
 	n, m := p.Dims()
 	t := &presolve{low: low, high: high, conic: make([]bool, n), curved: make([]bool, n), length: make([]int32, m),
@@ -139,9 +137,9 @@ func (t *presolve) reduce(p *Problem, newP, newA bool, last, room *reduction) *r
 	for t.round(r) > (m+n)/leastFound {
 	}
 	for j := range n {
-		if t.count[j] == 0 && !t.curved[j] && !r.dropCol[j] {
-			if r.dropCol[j] = settled(&t.q[j]) == 0; !r.dropCol[j] {
-				r.freeCol, r.slope = int32(j), settled(&t.q[j])
+		if q := settled(&t.q[j]); t.count[j] == 0 && !t.curved[j] && !r.dropCol[j] {
+			if r.dropCol[j] = q == 0; q != 0 && r.falseRow < 0 {
+				r.freeCol, r.sign = int32(j), -math.Copysign(1, q)
 			}
 		}
 	}
@@ -163,7 +161,7 @@ func (t *presolve) reduce(p *Problem, newP, newA bool, last, room *reduction) *r
 		spare.p = t.part(spare.p, p.P, r.cols)
 		left.P = spare.p
 	}
-	r.fix(p, t.curved, t.q)
+	r.fix(p, t.q)
 	left.Q, left.B = dense.Cleared(left.Q, len(r.cols)), dense.Cleared(left.B, len(r.rows))
 	for at, j := range r.cols {
 		left.Q[at] = settled(&t.q[j])
@@ -254,7 +252,7 @@ func (t *presolve) row(r *reduction, i int32) bool {
 		t.leave(r, i)
 		return true
 	case len(row) == 0:
-		r.falseRow, r.above = i, b > high
+		r.falseRow, r.sign = i, math.Copysign(1, low-b)
 		return false
 	case len(row) == 1 && equation:
 		x := (b - low) / row[0].val
@@ -272,15 +270,16 @@ func (t *presolve) row(r *reduction, i int32) bool {
 		t.leave(r, i)
 		return true
 	case len(row) == 2 && equation:
-		first, second := row[0].at, row[1].at
-		if t.count[second] < t.count[first] {
-			first, second = second, first
+		j, other := row[0].at, row[1].at
+		if t.count[other] < t.count[j] {
+			j, other = other, j
 		}
-		for _, j := range []int32{first, second} {
-			if t.takes(r, i, j) {
-				t.substitute(r, i, j, low)
-				return true
-			}
+		if !t.takes(r, i, j) {
+			j = other
+		}
+		if t.takes(r, i, j) {
+			t.substitute(r, i, j, low)
+			return true
 		}
 	}
 	least, most := t.activity(i, -1)
@@ -320,7 +319,7 @@ func (t *presolve) leave(r *reduction, i int32) {
 	}
 }
 
-// force leaves out a row that holds only with s at its lower side, or at the upper one for side < 0, and with all of its
+// force leaves out a row that holds only with s at its lower side, or at the upper one for side < 0, and with all its
 // variables at bounds, with these and their bounds.
 func (t *presolve) force(r *reduction, i int32, side float64) {
 	row := t.rows[i]
@@ -479,8 +478,7 @@ func (t *presolve) substitute(r *reduction, i, j int32, slack float64) {
 	r.steps = append(r.steps, s)
 }
 
-// eliminate takes the variable of a step out of row h, where the step's equation has the other entries, and returns its
-// entry.
+// eliminate takes the variable of a step out of row h, given the other entries of the step's row, and returns its entry.
 func (t *presolve) eliminate(h int32, s step, others []coefficient) (v float64) {
 	row := t.rows[h]
 	if len(others) == 0 {
@@ -551,7 +549,7 @@ func (t *presolve) matrix(room *sparse.CSC, rows, cols []int32) *sparse.CSC {
 	return room
 }
 
-// part returns the rows and columns of P that are left, in the memory of a matrix of the same pattern unless that is nil.
+// part returns the rows and columns of P that are left, in the memory of one of the same pattern unless that is nil.
 func (t *presolve) part(room, p *sparse.CSC, cols []int32) *sparse.CSC {
 	raw := p.RawMatrix()
 	if room == nil {

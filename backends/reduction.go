@@ -1,7 +1,6 @@
 package backends
 
 import (
-	"math"
 	"slices"
 
 	"github.com/james-bowman/sparse"
@@ -17,10 +16,10 @@ type reduction struct {
 	steps            []step        // what was left out and has multipliers or variables of its own, in this order
 	terms            []coefficient // of the steps
 	left             *Problem      // what is left of the numbers that it was made for
-	// a row without entries whose b is below its interval or above, and a variable without entries but in q, -1 for none
+	// a row without entries whose b is outside of its interval, or a variable without entries but in q, -1 for none, and
+	// the sign of z or x of the certificate
 	falseRow, freeCol int32
-	above             bool
-	slope             float64
+	sign              float64
 	lent              bool // a solver was set up with left, and may refer to its vectors
 
 	part           Point     // of contract
@@ -122,19 +121,17 @@ func (r *reduction) same(o *reduction) bool {
 }
 
 // fix adds what fixed variables of P are in it to q.
-func (r *reduction) fix(p *Problem, curved []bool, q []exactSum) {
-	some := false
-	r.x = dense.Cleared(r.x, len(p.Q))
-	for _, s := range r.steps {
-		if s.col >= 0 && curved[s.col] {
-			r.x[s.col], some = s.b/s.a, true
-		}
+func (r *reduction) fix(p *Problem, q []exactSum) {
+	if nonzeros(p.P) == 0 || len(r.steps) == 0 {
+		return
 	}
-	if some {
-		r.ofCols = timesP(r.ofCols, p, r.x)
-		for j, px := range r.ofCols {
-			q[j].addSum(px, 1)
-		}
+	r.x = dense.Cleared(r.x, len(p.Q))
+	for _, s := range r.steps { // each is an equation of one entry
+		r.x[s.col] = s.b / s.a
+	}
+	r.ofCols = timesP(r.ofCols, p, r.x)
+	for j, px := range r.ofCols {
+		q[j].addSum(px, 1)
 	}
 }
 
@@ -224,13 +221,11 @@ func (r *reduction) trivial(p *Problem, low, high []float64) (z, x []float64) {
 	case r == nil:
 	case r.falseRow >= 0:
 		z = make([]float64, m)
-		if z[r.falseRow] = 1; r.above {
-			z[r.falseRow] = -1
-		}
+		z[r.falseRow] = r.sign
 		r.multipliers(p, low, high, nil, z, true)
 	case r.freeCol >= 0:
 		x = make([]float64, n)
-		x[r.freeCol] = -math.Copysign(1, r.slope)
+		x[r.freeCol] = r.sign
 		r.variables(x, false)
 	}
 	return z, x

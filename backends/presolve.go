@@ -478,7 +478,7 @@ func (t *presolve) substitute(r *reduction, i, j int32, slack float64) {
 	r.steps = append(r.steps, s)
 }
 
-// eliminate takes the variable of a step out of row h, given the other entries of the step's row, and returns its entry.
+// eliminate takes the variable of a step out of row h, given the others of the step's row, and returns its entry.
 func (t *presolve) eliminate(h int32, s step, others []coefficient) (v float64) {
 	row := t.rows[h]
 	if len(others) == 0 {

@@ -260,7 +260,7 @@ func (s *checkedSolver) Update(u Update) error {
 	reduction := s.presolve.reduce(&next, u.P != nil, u.A != nil, s.reduction, s.unused)
 	s.unused = nil
 	if !reduction.same(s.reduction) {
-		if s.stale = true; !s.presolve.plain {
+		if s.stale = true; !s.presolve.plain && (reduction == nil || max(reduction.falseRow, reduction.freeCol) < 0) {
 			s.presolve = s.presolve.plainly()
 			reduction = s.presolve.reduce(&next, u.P != nil, u.A != nil, s.reduction, nil)
 		}

@@ -158,8 +158,9 @@ type Options struct {
 	// Memory bounds the bytes that one Setup and Solve take; 0 means no bound. What would need more
 	// ends with a [*MemoryError]. The native backend keeps to it.
 	Memory int64
-	// NoPresolve hands the problem on with the rows and columns that need no solver: empty ones, and variables that one
-	// row fixes. What contradicts itself there is told without it, too.
+	// NoPresolve hands the problem on with the rows and columns that need no solver: empty ones, variables that one row
+	// fixes and, in linear programs, what other rows imply or determine, where an update may set up again. What
+	// contradicts itself in one row is told without it, too.
 	NoPresolve bool
 	// Logger gets one record an iteration at level debug, and from backends that try several methods one an attempt; nil
 	// means silence. A handler may keep them, and end the context of the solve.

@@ -65,10 +65,12 @@ func (c checked) Setup(p *Problem, o Options) (Solver, error) {
 	s.data.Cones = withInfinite(p.Cones)
 	s.low, s.high = intervals(s.data.Cones)
 	if !s.options.NoPresolve && !s.capabilities.Presolves {
-		s.pattern = newPattern(&s.data, s.low, s.high)
+		s.presolve = newPresolve(&s.data, s.low, s.high)
 	}
 	s.rest.find = s.unitsWithin
-	s.reduction = s.pattern.reduce(&s.data, s.low, s.high, false, false, nil, nil)
+	if s.reduction = s.presolve.reduce(&s.data, false, false, nil, nil); s.reduction == nil {
+		s.presolve = s.presolve.plainly()
+	}
 	if err := s.setup(); err != nil {
 		return nil, err
 	}
@@ -103,7 +105,7 @@ type checkedSolver struct {
 	convexity   *convexity // kept from the first update of P on
 	shift       float64    // see convexity
 	low, high   []float64  // see intervals
-	pattern     *pattern   // what may be left out, nil for nothing
+	presolve    *presolve  // finds what may be left out, nil for nothing
 	reduction   *reduction // what is left out before inner sees the problem, nil for nothing
 	unused      *reduction // an earlier one
 	rest        Judge      // of what is left
@@ -157,7 +159,7 @@ func (s *checkedSolver) setup() error {
 	}
 	s.inner, s.stale, s.setupTime = inner, false, time.Since(begin)
 	if s.reduction != nil {
-		s.reduction.lent, s.pattern.lent = true, matrixPair{view.P, view.A}
+		s.reduction.lent, s.presolve.lent = true, matrixPair{view.P, view.A}
 	}
 	s.own = struct{ q, b bool }{} // inner refers to all of data now, or to copies of parts
 	s.solved = false
@@ -255,10 +257,13 @@ func (s *checkedSolver) Update(u Update) error {
 		u.A = filled(s.spare.a, s.data.A, u.A)
 	}
 	next := s.data.updated(u)
-	reduction := s.pattern.reduce(&next, s.low, s.high, u.P != nil, u.A != nil, s.reduction, s.unused)
+	reduction := s.presolve.reduce(&next, u.P != nil, u.A != nil, s.reduction, s.unused)
 	s.unused = nil
 	if !reduction.same(s.reduction) {
-		s.stale = true
+		if s.stale = true; !s.presolve.plain && (reduction == nil || max(reduction.falseRow, reduction.freeCol) < 0) {
+			s.presolve = s.presolve.plainly()
+			reduction = s.presolve.reduce(&next, u.P != nil, u.A != nil, s.reduction, nil)
+		}
 	}
 	if s.inner != nil && !s.stale {
 		passed := u
@@ -279,7 +284,7 @@ func (s *checkedSolver) Update(u Update) error {
 			s.setupTime = time.Since(begin)
 		}
 	}
-	s.pattern.adopt(reduction, s.reduction)
+	s.presolve.adopt(reduction, s.reduction)
 	s.unused, s.reduction, s.looked = s.reduction, reduction, false
 	s.judged.reset(&s.data, u.P != nil || u.A != nil)
 	if u.P != nil {
@@ -573,6 +578,9 @@ func (s *checkedSolver) contradiction() *Solution {
 	if !s.looked {
 		s.looked, s.obvious = true, nil
 		z, x := trivial(&s.data, s.low, s.high, s.judged.check.known.about(&s.data).single())
+		if z == nil && x == nil {
+			z, x = s.reduction.trivial(&s.data, s.low, s.high)
+		}
 		if z != nil || x != nil {
 			out := &Solution{Status: PrimalInfeasible, Z: z, X: x}
 			if x != nil {

@@ -1,7 +1,6 @@
 package backends
 
 import (
-	"math"
 	"slices"
 
 	"github.com/james-bowman/sparse"
@@ -9,48 +8,50 @@ import (
 	"github.com/conetune/conetune/internal/dense"
 )
 
-// reduction is a problem without what needs no solver, found by the pattern of its matrices so that it stays the same
-// over most updates:
-//
-//   - rows without entries, and rows of a box without bounds, whose z is zero;
-//   - variables without entries, which are zero as q is;
-//   - variables that an equation of one entry fixes, a x_j = b, with that equation, whose z is what makes the column j
-//     of Px + q + A'z zero. Those in rows of a cone that is no product of intervals stay: a row of such a cone without
-//     entries is harder on first-order methods than the variable.
-//
-// Everything is undone in expand. Trivial has looked for contradictions before.
+// reduction is a problem without what needs no solver, as presolve finds it: rows and columns that are left have the
+// unknowns x, s and z that they had. Everything is undone in expand. Trivial has looked for contradictions before.
 type reduction struct {
 	dropRow, dropCol []bool
-	rows, cols       []int32 // what stays
-	fixed            []fixing
-	left             *Problem // what is left of the numbers that it was made for
-	lent             bool     // a solver was set up with left, and may refer to its vectors
+	rows, cols       []int32       // what stays
+	steps            []step        // what was left out and has multipliers or variables of its own, in this order
+	terms            []coefficient // of the steps
+	left             *Problem      // what is left of the numbers that it was made for
+	// a row without entries whose b is outside of its interval, or a variable without entries but in q, -1 for none, and
+	// the sign of z or x of the certificate
+	falseRow, freeCol int32
+	sign              float64
+	lent              bool // a solver was set up with left, and may refer to its vectors
 
 	part           Point     // of contract
 	x              []float64 // work space
 	ofRows, ofCols []exactSum
 }
 
-// fixing says that a row, whose s is low, fixes a variable.
-type fixing struct {
-	row, col, entry int32
-	low             float64
+// step says how a row and a variable left. With what was left of the problem before it, of the row, whose s is slack,
+//
+//	b = a x_col + sum of the entries of the others + slack,    q + a z_row + sum of the entries of the column z = 0.
+//
+// The last of some steps may stand for a row alone, of which the variables before it, so many, are at their bounds:
+// its z is the smallest that gives those of the bounds their signs.
+type step struct {
+	row, col     int32
+	forced       int32   // the number of variables of a row alone, whose col is -1
+	low          bool    // s is at its lower side
+	a, b, q      float64 // b without the slack
+	begin, split int     // terms[begin:split] are those of the row, by columns
+	end          int     // terms[split:end] are those of the column, by rows
 }
 
-// pattern is what reductions of problems of one pattern have in common.
-type pattern struct {
-	rows, cols    []int32 // those that may be left out
-	column, entry []int32 // the last of each row
-	conic         []bool  // variables in rows of a cone that is no product of intervals
-
-	spare, lent matrixPair // of the pattern of what is left: for other numbers, and what a solver was set up with
-	to          []int32    // work space
+// coefficient is an entry of a row or a column.
+type coefficient struct {
+	at  int32
+	val float64
 }
 
 type matrixPair struct{ p, a *sparse.CSC }
 
 // adopt makes the matrices before a reduction, which that has others for, the spare ones of the next.
-func (t *pattern) adopt(r, before *reduction) {
+func (t *presolve) adopt(r, before *reduction) {
 	switch {
 	case t == nil:
 	case r == nil || !r.same(before):
@@ -72,103 +73,6 @@ func (spare *matrixPair) renew(before, now *Problem, lent matrixPair) {
 			spare.a = nil
 		}
 	}
-}
-
-// newPattern returns nil where nothing can be left out, whatever the numbers. It is given the intervals of p.
-func newPattern(p *Problem, low, high []float64) *pattern {
-	n, m := p.Dims()
-	count, used := make([]int32, m), make([]bool, n)
-	t := &pattern{column: make([]int32, m), entry: make([]int32, m), conic: make([]bool, n)}
-	stored(p.P, func(_, i, j int, _ float64) { used[i], used[j] = true, true })
-	stored(p.A, func(k, i, j int, _ float64) {
-		count[i]++
-		t.column[i], t.entry[i], used[j] = int32(j), int32(k), true
-		t.conic[j] = t.conic[j] || math.IsNaN(low[i])
-	})
-	for i, l := range low {
-		if !math.IsNaN(l) && (count[i] == 0 || math.IsInf(l, -1) && math.IsInf(high[i], 1) || count[i] == 1 && l == high[i] &&
-			!t.conic[t.column[i]]) {
-			t.rows = append(t.rows, int32(i))
-		}
-		if count[i] == 0 {
-			t.column[i] = -1
-		}
-	}
-	for j, is := range used {
-		if !is {
-			t.cols = append(t.cols, int32(j))
-		}
-	}
-	if len(t.rows)+len(t.cols) == 0 {
-		return nil
-	}
-	return t
-}
-
-// reduce returns nil where nothing of p can be left out. It is given the intervals of p, which of its matrices are not
-// those of the last reduction and, unless they are nil, that and one that is no longer needed, whose memory it takes.
-func (t *pattern) reduce(p *Problem, low, high []float64, newP, newA bool, last, room *reduction) *reduction {
-	if t == nil {
-		return nil
-	}
-	n, m := p.Dims()
-	r := room
-	if r == nil || r.lent {
-		r = &reduction{left: &Problem{}}
-	}
-	r.dropRow, r.dropCol, r.fixed = dense.Cleared(r.dropRow, m), dense.Cleared(r.dropCol, n), r.fixed[:0]
-	dropRow, dropCol := r.dropRow, r.dropCol
-	some := false
-	for _, i := range t.rows {
-		switch {
-		case math.IsInf(low[i], -1) && math.IsInf(high[i], 1), t.column[i] < 0 && p.B[i] >= low[i] && p.B[i] <= high[i]:
-			dropRow[i], some = true, true
-		case t.column[i] >= 0 && !dropCol[t.column[i]]:
-			f := fixing{i, t.column[i], t.entry[i], low[i]}
-			if x := f.value(p); !math.IsInf(x, 0) && !math.IsNaN(x) {
-				dropCol[f.col], dropRow[i], some = true, true, true
-				r.fixed = append(r.fixed, f)
-			}
-		}
-	}
-	for _, j := range t.cols {
-		if p.Q[j] == 0 {
-			dropCol[j], some = true, true
-		}
-	}
-	if !some {
-		return nil
-	}
-	left, spare := r.left, &t.spare
-	if last != nil && slices.Equal(dropRow, last.dropRow) && slices.Equal(dropCol, last.dropCol) {
-		r.rows, r.cols, left.Cones, left.A, left.P = last.rows, last.cols, last.left.Cones, last.left.A, last.left.P
-	} else {
-		r.rows, r.cols, left.Cones = notDropped(dropRow), notDropped(dropCol), withoutRows(p.Cones, dropRow)
-		newP, newA, spare = p.P != nil, p.A != nil, new(matrixPair)
-	}
-	if newA {
-		spare.a = t.part(spare.a, p.A, r.rows, r.cols, m)
-		left.A = spare.a
-	}
-	if newP {
-		spare.p = t.part(spare.p, p.P, r.cols, r.cols, n)
-		left.P = spare.p
-	}
-	left.Q, left.B = dense.Cleared(left.Q, len(r.cols)), dense.Cleared(left.B, len(r.rows))
-	if len(r.fixed) > 0 {
-		r.substitute(p)
-		if !allFinite(left.Q) || !allFinite(left.B) {
-			return nil
-		}
-		return r
-	}
-	for at, j := range r.cols {
-		left.Q[at] = p.Q[j]
-	}
-	for at, i := range r.rows {
-		left.B[at] = p.B[i]
-	}
-	return r
 }
 
 // notDropped lists what is left.
@@ -200,84 +104,52 @@ func withoutRows(cones []Cone, drop []bool) []Cone {
 	return out
 }
 
-// part returns the given rows and columns of a, which has that many rows, in the memory of a matrix of the same pattern
-// unless that is nil.
-func (t *pattern) part(room, a *sparse.CSC, rows, cols []int32, height int) *sparse.CSC {
-	raw := a.RawMatrix()
-	if room == nil {
-		room = sparse.NewCSC(len(rows), len(cols), make([]int, 0, len(cols)+1), make([]int, 0, len(raw.Ind)),
-			make([]float64, 0, len(raw.Ind)))
-	}
-	t.to = dense.Cleared(t.to, height)
-	for at, i := range rows {
-		t.to[i] = int32(at) + 1
-	}
-	out := room.RawMatrix()
-	ptr, ind, data := append(out.Indptr[:0], 0), out.Ind[:0], out.Data[:0]
-	for _, j := range cols {
-		for k := raw.Indptr[j]; k < raw.Indptr[j+1]; k++ {
-			if i := t.to[raw.Ind[k]]; i > 0 {
-				ind, data = append(ind, int(i)-1), append(data, raw.Data[k])
-			}
-		}
-		ptr = append(ptr, len(ind))
-	}
-	out.Indptr, out.Ind, out.Data = ptr, ind, data
-	return room
+// follows says whether the same has left as in another reduction, in the same way.
+func (r *reduction) follows(o *reduction) bool {
+	return slices.Equal(r.dropRow, o.dropRow) && slices.Equal(r.dropCol, o.dropCol) &&
+		slices.EqualFunc(r.steps, o.steps, func(a, b step) bool { return a.row == b.row && a.col == b.col })
 }
 
-// substitute writes q and b of what is left, with the fixed variables in them.
-func (r *reduction) substitute(p *Problem) {
-	r.x = dense.Cleared(r.x, len(p.Q))
-	for _, f := range r.fixed {
-		r.x[f.col] = f.value(p)
-	}
-	r.ofCols, r.ofRows = timesP(r.ofCols, p, r.x), timesA(r.ofRows, p, r.x)
-	px, ax := r.ofCols, r.ofRows
-	for at, j := range r.cols {
-		r.left.Q[at] = p.Q[j]
-		if px[j].size != 0 {
-			px[j].add(p.Q[j])
-			r.left.Q[at] = px[j].value()
-		}
-	}
-	for at, i := range r.rows {
-		r.left.B[at] = p.B[i]
-		if ax[i].size != 0 {
-			ax[i].add(-p.B[i])
-			r.left.B[at] = -ax[i].value()
-		}
-	}
-}
-
-// same says whether two reductions, which may be nil, leave the same rows, columns and fixings.
+// same says whether two reductions, which may be nil, leave problems of one pattern that are updates of each other.
 func (r *reduction) same(o *reduction) bool {
 	if r == nil || o == nil {
 		return r == o
 	}
-	return slices.Equal(r.rows, o.rows) && slices.Equal(r.cols, o.cols) && slices.Equal(r.fixed, o.fixed)
+	a, b := r.left.A, o.left.A
+	return r.follows(o) && (a == b || slices.Equal(a.RawMatrix().Indptr, b.RawMatrix().Indptr) &&
+		slices.Equal(a.RawMatrix().Ind, b.RawMatrix().Ind))
 }
 
-// value returns x_j.
-func (f fixing) value(p *Problem) float64 {
-	return (p.B[f.row] - f.low) / p.A.RawMatrix().Data[f.entry]
+// fix adds what fixed variables of P are in it to q.
+func (r *reduction) fix(p *Problem, q []exactSum) {
+	if nonzeros(p.P) == 0 || len(r.steps) == 0 {
+		return
+	}
+	r.x = dense.Cleared(r.x, len(p.Q))
+	for _, s := range r.steps { // each is an equation of one entry
+		r.x[s.col] = s.b / s.a
+	}
+	r.ofCols = timesP(r.ofCols, p, r.x)
+	for j, px := range r.ofCols {
+		q[j].addSum(px, 1)
+	}
 }
 
 // update returns what an update, whose numbers r has already, changes in the rest.
 func (r *reduction) update(u Update) Update {
 	left := r.left
 	out := Update{}
-	fixes := len(r.fixed) > 0
+	steps := len(r.steps) > 0
 	if u.P != nil {
 		out.P = left.P
 	}
 	if u.A != nil {
 		out.A = left.A
 	}
-	if u.Q != nil || fixes && (u.P != nil || u.A != nil || u.B != nil) {
+	if u.Q != nil || steps && (u.P != nil || u.A != nil || u.B != nil) {
 		out.Q = left.Q
 	}
-	if u.B != nil || fixes && u.A != nil {
+	if u.B != nil || steps && u.A != nil {
 		out.B = left.B
 	}
 	return out
@@ -326,28 +198,55 @@ func (r *reduction) expand(p *Problem, low, high []float64, out *Solution) {
 		return // there is no point
 	}
 	if !farkas {
-		out.X = spread(out.X, r.cols, n)
-	}
-	if !ray {
-		out.Z = spread(out.Z, r.rows, m)
-	}
-	if ray || farkas {
-		if farkas && len(out.Z) == m {
-			r.multipliers(p, nil, out.Z)
+		if out.X = spread(out.X, r.cols, n); len(out.X) == n {
+			r.variables(out.X, !ray)
 		}
+	}
+	if ray {
 		return
 	}
-	if len(out.X) != n || len(out.Z) != m {
-		return
-	}
-	for _, f := range r.fixed {
-		out.X[f.col] = f.value(p)
-	}
-	if len(out.S) == len(r.rows) {
+	if !farkas && len(out.S) == len(r.rows) && len(out.X) == n {
 		out.S = spread(out.S, r.rows, m)
 		r.slacks(p, low, high, out.X, out.S)
 	}
-	r.multipliers(p, out.X, out.Z)
+	if out.Z = spread(out.Z, r.rows, m); len(out.Z) == m && (farkas || len(out.X) == n) {
+		r.multipliers(p, low, high, out.X, out.Z, farkas)
+	}
+}
+
+// trivial returns the certificate, z or x, of the row or variable that contradicts the rest, or nothing.
+func (r *reduction) trivial(p *Problem, low, high []float64) (z, x []float64) {
+	n, m := p.Dims()
+	switch {
+	case r == nil:
+	case r.falseRow >= 0:
+		z = make([]float64, m)
+		z[r.falseRow] = r.sign
+		r.multipliers(p, low, high, nil, z, true)
+	case r.freeCol >= 0:
+		x = make([]float64, n)
+		x[r.freeCol] = r.sign
+		r.variables(x, false)
+	}
+	return z, x
+}
+
+// variables fills in x of the steps, or, without the right-hand sides, that of a ray.
+func (r *reduction) variables(x []float64, right bool) {
+	for k := len(r.steps) - 1; k >= 0; k-- {
+		s := &r.steps[k]
+		if s.col < 0 {
+			continue
+		}
+		var sum exactSum
+		if right {
+			sum.add(s.b)
+		}
+		for _, e := range r.terms[s.begin:s.split] {
+			sum.addProduct(-e.val, x[e.at])
+		}
+		x[s.col] = sum.value() / s.a
+	}
 }
 
 // slacks fills in s = b - Ax in its intervals for the rows that were left out.
@@ -367,35 +266,52 @@ func (r *reduction) slacks(p *Problem, low, high, x, s []float64) {
 	}
 }
 
-// multipliers fills in z of the rows that fix a variable: those of Px + q + A'z = 0, or, for nil x, of A'z = 0.
-func (r *reduction) multipliers(p *Problem, x, z []float64) {
-	if len(r.fixed) == 0 {
+// multipliers fills in z of the steps, for nil x that of a certificate, without the costs.
+func (r *reduction) multipliers(p *Problem, low, high, x, z []float64, farkas bool) {
+	if len(r.steps) == 0 {
 		return
 	}
 	r.ofCols = dense.Cleared(r.ofCols, len(p.Q))
-	px := r.ofCols
-	if x != nil {
-		entries(p.P, func(i, j int, v float64) {
-			if r.dropCol[i] {
-				px[i].addProduct(v, x[j])
-			}
-			if r.dropCol[j] && i != j {
-				px[j].addProduct(v, x[i])
-			}
-		})
+	if !farkas {
+		r.ofCols = timesP(r.ofCols, p, x)
 	}
-	raw := p.A.RawMatrix()
-	for _, f := range r.fixed {
+	slope := func(s *step) float64 {
 		var sum exactSum
-		if x != nil {
-			sum = px[f.col]
-			sum.add(p.Q[f.col])
+		if !farkas {
+			sum = r.ofCols[s.col]
+			sum.add(s.q)
 		}
-		for k := raw.Indptr[f.col]; k < raw.Indptr[f.col+1]; k++ {
-			if i := raw.Ind[k]; i != int(f.row) {
-				sum.addProduct(raw.Data[k], z[i])
+		for _, e := range r.terms[s.split:s.end] {
+			sum.addProduct(e.val, z[e.at])
+		}
+		return sum.value()
+	}
+	for k := len(r.steps) - 1; k >= 0; k-- {
+		s := &r.steps[k]
+		if s.col >= 0 {
+			z[s.row] = -slope(s) / s.a
+			if i := s.row; low[i] < high[i] { // a bound of a row that is forced
+				if s.low {
+					z[i] = max(z[i], 0)
+				} else {
+					z[i] = min(z[i], 0)
+				}
+			}
+			continue
+		}
+		forced := r.steps[k-int(s.forced) : k]
+		most := 0.0 // smallest that all slopes have their signs with
+		z[s.row] = 0
+		for at := range forced {
+			v := &forced[at]
+			for _, e := range r.terms[v.split:v.end] {
+				if e.at == s.row {
+					if need := -slope(v) / e.val; need > most == s.low {
+						most = need
+					}
+				}
 			}
 		}
-		z[f.row] = -sum.value() / raw.Data[f.entry]
+		z[s.row] = most
 	}
 }

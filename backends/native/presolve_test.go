@@ -2,6 +2,7 @@ package native_test
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/james-bowman/sparse"
@@ -69,6 +70,56 @@ func TestPresolve(t *testing.T) {
 	assert.InDelta(t, 1.0/3, sol.Z[1], 1e-12)
 	require.NoError(t, s.Update(backends.Update{B: p.B}))
 	check(4)
+}
+
+// TestPresolveOfLinearPrograms: min -3 x0 + x1 + x2 - x3 - 5 x4 + c x5 over x0 to x4 >= 0, x4 <= 2 with
+//
+//	x0 + x1 = r,   x2 - 2 x3 = 1,   x2 + x3 + x4 <= 10,   x4 - x5 <= -t,   x4 - x3 <= 100.
+//
+// With r = 0 the first row forces its variables. The last is implied, x5 is x4 + t for c > 0, and with x2 = 1 + 2 x3 the
+// value is -3 r + 1 - 10 + c (2 + t) at x3 = 0, for c < 5.
+func TestPresolveOfLinearPrograms(t *testing.T) {
+	p := &backends.Problem{
+		Q: []float64{-3, 1, 1, -1, -5, 2},
+		A: denseCSC(11, 6,
+			1, 1, 0, 0, 0, 0,
+			0, 0, 1, -2, 0, 0,
+			0, 0, 1, 1, 1, 0,
+			0, 0, 0, 0, 1, -1,
+			0, 0, 0, -1, 1, 0,
+			-1, 0, 0, 0, 0, 0,
+			0, -1, 0, 0, 0, 0,
+			0, 0, -1, 0, 0, 0,
+			0, 0, 0, -1, 0, 0,
+			0, 0, 0, 0, -1, 0,
+			0, 0, 0, 0, 1, 0),
+		B:     []float64{0, 1, 10, -1, 100, 0, 0, 0, 0, 0, 2},
+		Cones: []backends.Cone{backends.Zero(2), backends.Nonnegative(9)},
+	}
+	s := opened(t, p)
+	solve := func(r, t1, c float64, want backends.Status) {
+		t.Helper()
+		p.B, p.Q = slices.Clone(p.B), slices.Clone(p.Q)
+		p.B[0], p.B[3], p.Q[5] = r, -t1, c
+		require.NoError(t, s.Update(backends.Update{B: p.B, Q: p.Q}))
+		for _, solver := range []backends.Solver{s, opened(t, p)} {
+			sol := backendtest.Answer(t, solver)
+			require.Equal(t, want, sol.Status, sol.Message)
+			if want != backends.Optimal {
+				continue
+			}
+			assert.InDelta(t, -3*r-9+c*(2+t1), sol.Objective, 1e-7)
+			assert.InDeltaSlice(t, []float64{r, 0, 1, 0, 2, 2 + t1}, sol.X, 1e-7)
+			residuals, _, _ := backends.Recheck(p, sol.X, sol.S, sol.Z)
+			assert.LessOrEqual(t, residuals.Max(), 1e-8)
+		}
+	}
+	solve(0, 1, 2, backends.Optimal)
+	solve(0, 3, 1, backends.Optimal)
+	solve(-1, 3, 1, backends.PrimalInfeasible)
+	solve(1, 2, 3, backends.Optimal)
+	solve(1, 2, -1, backends.DualInfeasible)
+	solve(0, 1, 2, backends.Optimal)
 }
 
 // TestContradictions are what no solver is asked: exact certificates.

@@ -177,30 +177,6 @@ func TestAgainstPython(t *testing.T) {
 	}
 }
 
-// Transposing the matrix, with rows and columns in the place of each other, transposes the solution.
-func TestTransposed(t *testing.T) {
-	d := small(t)
-	turned := &matcomp.Data{Rows: d.Cols, Cols: d.Rows, Row: d.Col, Col: d.Row}
-	turn := func(list []matcomp.Entry) []matcomp.Entry {
-		out := make([]matcomp.Entry, len(list))
-		for k, e := range list {
-			out[k] = matcomp.Entry{Row: e.Col, Col: e.Row, Value: e.Value}
-		}
-		return out
-	}
-	turned.Train, turned.Val, turned.Test = turn(d.Train), turn(d.Val), turn(d.Test)
-	low := lower(t, newModel(t, d, matcomp.Options{}), []float64{3, .3, .2, .25, .1})
-	other := lower(t, newModel(t, turned, matcomp.Options{}), []float64{3, .25, .1, .3, .2})
-	require.InDelta(t, low.Value, other.Value, 1e-7)
-	p, q := len(d.Row.Names), len(d.Col.Names)
-	require.InDeltaSlice(t, low.X[0], append(other.X[0][q:q+p:q+p], other.X[0][:q]...), 1e-4)
-	for i := range d.Rows {
-		for j := range d.Cols {
-			require.InDelta(t, low.X[1][i*d.Cols+j], other.X[1][j*d.Rows+i], 1e-3)
-		}
-	}
-}
-
 // Without features the model is Gamma alone, with an intercept Gamma plus a constant, whose gradient vanishes.
 func TestWithoutFeatures(t *testing.T) {
 	d := small(t)

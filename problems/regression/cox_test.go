@@ -104,34 +104,6 @@ func TestLung(t *testing.T) {
 	}
 }
 
-// The program's functions are those of the model: at any point the training loss is the half deviance of the
-// definition, and at the optimum of the conic program as large as by the fit.
-func TestCoxOptimum(t *testing.T) {
-	s := timedSplit(7, 60)
-	for _, ties := range []survival.Ties{survival.Breslow, survival.Efron} {
-		m := must.Of(regression.Cox(s, options{Ties: ties.String()}))(t)
-		conic := must.Of(tune.Run(context.Background(), m, tune.Config{
-			Method: tune.MethodGrid, Evaluations: 1, Engine: tune.EngineConic, Final: tune.FinalTrain,
-			Ranges: []tune.Range{{Low: 0.02, High: 0.02}}, Eps: 1e-10,
-		}))(t)
-		fit := must.Of(m.Penalised())(t)
-		pt := must.Of(fit.Solve(context.Background(), conic.Lambda, 1e-12, nil))(t)
-		require.True(t, pt.Solved)
-		likelihood := survival.New(s.Train.Y, nil, ties)
-		objective := func(b []float64) float64 {
-			sum := likelihood.HalfDeviance(s.Train.Mul(b)) / float64(len(s.Train.Y))
-			for _, v := range b {
-				sum += conic.Lambda[0]*math.Abs(v) + conic.Lambda[1]*v*v/2
-			}
-			return sum
-		}
-		require.InDelta(t, objective(pt.X[0]), objective(conic.RefitFit.Coefficients), 1e-8)
-		if ties == survival.Breslow {
-			require.InDelta(t, halfDeviance(s.Train, m.Fit(pt.X)), likelihood.HalfDeviance(s.Train.Mul(pt.X[0])), 1e-9)
-		}
-	}
-}
-
 // termed are the rows of a split with weights 1 to 3 and an offset, and those repeated as often as their weights say.
 func termed(seed uint64, train int) (weighted, repeated *dataset.Split) {
 	weighted, repeated = timedSplit(seed, train), &dataset.Split{}

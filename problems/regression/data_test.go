@@ -95,23 +95,6 @@ func TestUnits(t *testing.T) {
 	}
 }
 
-func TestStandardizedData(t *testing.T) {
-	d := must.Of(newData(sample(), Options{Intercept: true, Standardize: true}, Net{}))(t)
-	n, p := d.Dims()
-	for j := range p {
-		mean, sq := 0.0, 0.0
-		for i := range n {
-			v := d.parts[0].train.X.At(i, j)
-			mean += v / float64(n)
-			sq += v * v / float64(n)
-		}
-		require.InDelta(t, 0, mean, 1e-12)
-		if j != 1 { // the constant column
-			require.InDelta(t, 1, sq, 1e-12)
-		}
-	}
-}
-
 // trainGradient is the gradient of the training loss, in the shape of x.
 func trainGradient(d *data, x [][]float64) (out [][]float64) {
 	share := 1 / float64(len(d.parts))
@@ -128,28 +111,6 @@ func trainGradient(d *data, x [][]float64) (out [][]float64) {
 		}
 	}
 	return out
-}
-
-func TestGradient(t *testing.T) {
-	for _, o := range all {
-		d := must.Of(newData(sample(), o, Net{}))(t)
-		vars, x, pt := values(d)
-		g := trainGradient(d, x)
-		l := d.Train(vars)
-		for i := range x {
-			for j := range x[i] {
-				const step = 1e-4
-				keep := x[i][j]
-				x[i][j] = keep + step
-				up := l.Eval(pt)[0]
-				x[i][j] = keep - step
-				down := l.Eval(pt)[0]
-				x[i][j] = keep
-				// A quadratic has exact central differences.
-				require.InDelta(t, (up-down)/(2*step), g[i][j], 1e-6*(1+math.Abs(g[i][j])))
-			}
-		}
-	}
 }
 
 // One feature: the lasso's coefficient is soft thresholding of x'y/n at lambda.
@@ -170,15 +131,6 @@ func TestLambdaMax(t *testing.T) {
 	flat := &dataset.Data{X: one.X, Y: []float64{1, 1, 1, 1}, Features: one.Features, Target: "y"}
 	d = must.Of(newData(&dataset.Split{Train: flat, Val: flat}, Options{Intercept: true, Standardize: true}, Net{}))(t)
 	require.Nil(t, d.Path(3))
-}
-
-func TestPredictSkipsZeros(t *testing.T) {
-	d := table(4, 6, 9)
-	b := make([]float64, 9)
-	b[3], b[7] = 2, -1
-	var want mat.VecDense
-	want.MulVec(d.X, mat.NewVecDense(9, b))
-	require.InDeltaSlice(t, want.RawVector().Data, d.Mul(b), 1e-12)
 }
 
 func TestRejectsBadSplits(t *testing.T) {

@@ -121,33 +121,6 @@ func half(d *dataset.Data, b []float64, b0 float64) float64 {
 	return floats.Dot(r, r) / float64(2*len(r))
 }
 
-// The choice by grid over lambda is that of a loop over the folds with coordinate descent.
-func TestGridOverFolds(t *testing.T) {
-	cv := crossValidation(t)
-	m := must.Of(regression.ElasticNet(cv, options{Intercept: true}))(t)
-	res := must.Of(tune.Run(context.Background(), m, tune.Config{
-		Method: tune.MethodGrid, Evaluations: 16,
-		Ranges: []tune.Range{{Axis: "lambda1", Low: 1e-3, High: 1}, {Axis: "lambda2", Low: 1e-9, High: 1e-8}},
-	}))(t)
-	best, at := math.Inf(1), 0.0
-	for k := range 4 {
-		lambda := math.Pow(10, -3+float64(k))
-		sum := 0.0
-		for _, f := range cv.Folds {
-			b, b0 := lasso(cv.Data.Rows(f.Train), lambda, true)
-			sum += half(cv.Data.Rows(f.Val), b, b0) / 3
-		}
-		if sum < best {
-			best, at = sum, lambda
-		}
-	}
-	require.InEpsilon(t, at, res.Lambda[0], 1e-9)
-	require.InDelta(t, best, res.Refit.Validation, 1e-5)
-	require.Equal(t, tune.FinalAll, res.TrainedOn)
-	require.NotNil(t, res.Refit.Test)
-	require.Equal(t, res.Refit.Test, res.Errors.Test)
-}
-
 // intercepted makes a model with an intercept.
 func (b builder) intercepted(d dataset.Division) (problems.Model, error) {
 	return b(d, options{Intercept: true})
@@ -283,45 +256,4 @@ func TestFoldsTuned(t *testing.T) {
 			require.Len(t, res.Selection.X, 6)
 		})
 	}
-}
-
-// Standardised on all rows of the folds, predictions are those of the rescaled table.
-func TestFoldsUnits(t *testing.T) {
-	ctx := context.Background()
-	backend := must.Of(backends.Open("native"))(t)
-	cv := crossValidation(t)
-	wide := *cv
-	wide.Data, wide.Test = cv.Data.Rows(all(cv.Data)), cv.Test.Rows(all(cv.Test))
-	for _, d := range []*dataset.Data{wide.Data, wide.Test} {
-		d.X = d.Dense()
-		for i, y := range d.Y {
-			d.Y[i] = 100 + 7*y
-			for j := range d.Features {
-				d.Dense().Set(i, j, 3+float64(10*(j+1))*d.X.At(i, j))
-			}
-		}
-	}
-	fit := func(cv *dataset.CrossValidation) (problems.Fit, float64, float64) {
-		m := must.Of(regression.ElasticNet(cv, options{Intercept: true, Standardize: true, R0: []float64{0.8, 0.2}}))(t)
-		low := must.Of(dca.LowerLevel(ctx, m.Program(), dca.Settings{Backend: backend}))(t)
-		fit, test := must.Both(m.Advice().Retrain(ctx, problems.Solver{Backend: backend, Fits: true}, m.Program().H0))(t)
-		return fit, m.Evaluate(low.X).Validation, *test
-	}
-	narrow, v, e := fit(cv)
-	scaled, wv, we := fit(&wide)
-	require.InEpsilon(t, 49*v, wv, 1e-5)
-	require.InEpsilon(t, 49*e, we, 1e-5)
-	for i := range 3 {
-		require.InDelta(t, 100+7*narrow.Value(cv.Test.Dense().RawRowView(i)), scaled.Value(wide.Test.Dense().RawRowView(i)),
-			1e-4)
-	}
-}
-
-func all(d *dataset.Data) []int {
-	n, _ := d.Dims()
-	list := make([]int, n)
-	for i := range list {
-		list[i] = i
-	}
-	return list
 }

@@ -29,25 +29,6 @@ func outliers() *dataset.Split {
 	return s
 }
 
-// Outliers cost the elastic net much, this model little.
-func TestHuberRobust(t *testing.T) {
-	s := outliers()
-	square := func(b []float64) float64 {
-		sum := 0.0
-		for _, r := range modeltest.Residuals(s.Test, b) {
-			sum += r * r / float64(2*len(s.Test.Y))
-		}
-		return sum
-	}
-	m := must.Of(regression.Huber(s, options{Threshold: 1}))(t)
-	res := modeltest.Solve(t, m, m.DefaultSettings())
-	require.Equal(t, outcome.Converged, res.Status, res.Message)
-	e := must.Of(regression.ElasticNet(s, options{}))(t)
-	other := modeltest.Solve(t, e, e.DefaultSettings())
-	require.Less(t, square(m.Fit(res.Refit).Coefficients), 0.2) // 0.125 is the noise
-	require.Greater(t, square(e.Fit(other.Refit).Coefficients), 1.0)
-}
-
 // The threshold is half the spread of the targets times 1.345: medians of 1 and of deviations 0 1 1 1 2 3 399.
 func TestThreshold(t *testing.T) {
 	for _, c := range []struct {
@@ -70,43 +51,4 @@ func TestWarmStartThatStalls(t *testing.T) {
 	r := must.Of(tune.Run(t.Context(), m, tune.Config{MaxIter: 200}))(t)
 	require.Equal(t, outcome.Converged, r.Status)
 	require.Empty(t, r.Message)
-}
-
-// pinball is the mean loss at a level of residuals prediction minus target.
-func pinballOf(level float64, r []float64) float64 {
-	sum := 0.0
-	for _, v := range r {
-		if v < 0 {
-			sum -= level * v
-		} else {
-			sum += (1 - level) * v
-		}
-	}
-	return sum / float64(len(r))
-}
-
-// The share of targets below the predictions is the level, on rows for training and on new ones.
-func TestLevel(t *testing.T) {
-	s := modeltest.Split(5, 400, 200, 2000, []float64{1, 0, 0, -1}, 1)
-	for _, level := range []float64{0.1, 0.5, 0.8} {
-		m := must.Of(regression.Quantile(s, options{Level: level, Intercept: true, Standardize: true}))(t)
-		res := modeltest.Solve(t, m, m.DefaultSettings())
-		require.Equal(t, outcome.Converged, res.Status, res.Message)
-		f := m.Fit(res.Refit)
-		share := func(d *dataset.Data) (below float64) {
-			for i, y := range d.Y {
-				if y < f.Value(d.Dense().RawRowView(i)) {
-					below += 1 / float64(len(d.Y))
-				}
-			}
-			return below
-		}
-		require.InDelta(t, level, share(s.Train), 0.03)
-		require.InDelta(t, level, share(s.Test), 0.05)
-		r := modeltest.Residuals(s.Val, f.Coefficients)
-		for i := range r {
-			r[i] += f.Intercept
-		}
-		require.InEpsilon(t, pinballOf(level, r), m.Evaluate(res.Refit).Validation, 1e-9)
-	}
 }

@@ -81,17 +81,6 @@ func proximal(d *dataset.Data, l1, l2 float64) *mat.Dense {
 	return b
 }
 
-func TestMultiTaskAgainstProximalGradient(t *testing.T) {
-	for _, r0 := range [][]float64{{5, 50}, {50, 4}, {6, 4}} {
-		s := severalSplit()
-		m := must.Of(regression.MultiTask(s, options{R0: r0}))(t)
-		x, lambda := modeltest.LowerLevel(t, m)
-		require.Greater(t, math.Max(lambda[0], lambda[1]), 0.01)
-		want := proximal(s.Train, lambda[0], lambda[1])
-		require.InDeltaSlice(t, want.RawMatrix().Data, x[0], 1e-4)
-	}
-}
-
 // Features are used for all targets or for none, and the fit predicts well.
 func TestMultiTaskSelection(t *testing.T) {
 	rows := severalSplit()

@@ -8,9 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/backends"
-	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/must"
-	"github.com/conetune/conetune/outcome"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/table/split"
@@ -39,19 +37,6 @@ func TestManyRows(t *testing.T) {
 	require.InDelta(t, values[1], values[0], 1e-3*values[1])
 }
 
-// On few rows the fits take the path of accurate conic programs, digit by digit.
-func TestFewRowsPath(t *testing.T) {
-	m := must.Of(New(folded(t, 4, 120, 6, 3, 1), Options{}))(t)
-	fit := must.Of(tune.Run(context.Background(), m, tune.Config{Preset: tune.PresetPaper}))(t)
-	conic := must.Of(tune.Run(context.Background(), m, tune.Config{Preset: tune.PresetPaper, Engine: tune.EngineConic,
-		Eps: 1e-12}))(t)
-	require.Len(t, fit.Trace, len(conic.Trace))
-	for k, e := range fit.Trace {
-		require.Equal(t, "fit", e.LowerEngine)
-		require.InDelta(t, conic.Trace[k].UpperValue, e.UpperValue, 1e-6, "iteration %d", k+1)
-	}
-}
-
 // On wide tables of many rows the folds have fits of few digits, on others none.
 func TestWide(t *testing.T) {
 	m := must.Of(New(folded(t, 4, 753, 1001, 3, 0.01), Options{}))(t)
@@ -61,22 +46,6 @@ func TestWide(t *testing.T) {
 	m = must.Of(New(folded(t, 4, 750, 20, 3, 0.5), Options{}))(t)
 	fit = must.Of(m.Penalised())(t)
 	require.Zero(t, fit.Traits().Coarse)
-}
-
-// The default leaves the bounds open however few the rows are; settings of iterations, and a start, do not.
-func TestDefault(t *testing.T) {
-	ctx := context.Background()
-	cv := folded(t, 8, 60, 40, 3, 1)
-	m := must.Of(New(cv, Options{}))(t)
-	res := must.Of(tune.Run(ctx, m, tune.Config{}))(t)
-	require.Equal(t, outcome.Converged, res.Status)
-	require.Len(t, res.Ladder, 3)
-	for _, c := range []tune.Config{{GapTol: 1e-4, MaxIter: 3}, {Preset: tune.PresetPaper, MaxIter: 3}, {MaxIter: 3}} {
-		other := must.Of(tune.Run(ctx, m, c))(t)
-		require.Nil(t, other.Ladder)
-	}
-	m = must.Of(New(cv, Options{WBar0: 0.1}))(t)
-	require.Nil(t, m.ladder())
 }
 
 // Each fold has its own values in the gaps: the validation error is the mean hinge loss of their machines, by hand.
@@ -120,24 +89,5 @@ func TestRetrainIsConic(t *testing.T) {
 		stop()
 		_, _, err := m.train(ended, problems.Solver{Backend: native(t), Fits: true}, within([]float64{1, 1, 1, 1, 1, 1, 1}))
 		require.ErrorContains(t, err, backends.Cancelled.String())
-	}
-}
-
-// Within radii, the folds of the fit have the loss and the multipliers of the constrained form of the program.
-func TestWithinIsLowerLevel(t *testing.T) {
-	m := must.Of(New(folded(t, 6, 90, 5, 3, 1), Options{ClassWeights: []float64{1, 2}}))(t)
-	fit := must.Of(m.Penalised())(t)
-	for _, h := range [][]float64{{0.01, 10, 10, 10, 10, 10}, {10, 0.5, 0.2, 0.1, 0.01, 1}, {0.1, 0.3, 0.2, 0.1, 0.01,
-		1}} {
-		p := m.Program()
-		p.H0 = h
-		s := m.PaperSettings()
-		s.Backend = native(t)
-		at := must.Of(dca.LowerLevel(context.Background(), p, s))(t)
-		p.Fit, p.FitTol = fit, 1e-10
-		w := must.Of(dca.LowerLevel(context.Background(), p, s))(t)
-		require.Less(t, w.Gap, 1e-8)
-		require.InDelta(t, at.Value, w.Value, 1e-7)
-		require.InDeltaSlice(t, at.Lambda, w.Lambda, 1e-4*(1+at.Lambda[0]))
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -247,15 +246,6 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// The search methods find hyperparameters too, and their machine is trained on all rows.
-func TestSearch(t *testing.T) {
-	m := must.Of(New(folded(t, 5, 40, 3, 2, 1), Options{}))(t)
-	res, err := tune.Run(context.Background(), m, tune.Config{Method: tune.MethodRandom, Evaluations: 12, Seed: 1})
-	require.NoError(t, err)
-	require.NotNil(t, res.Errors.Test)
-	require.Less(t, *res.Errors.Test, 0.35)
-}
-
 func TestBadData(t *testing.T) {
 	with := func(change func(cv *dataset.CrossValidation)) *dataset.CrossValidation {
 		cv := folded(t, 6, 24, 2, 3, 1)
@@ -313,22 +303,5 @@ func TestBadData(t *testing.T) {
 func fill(v []float64, x float64) {
 	for i := range v {
 		v[i] = x
-	}
-}
-
-// Both labels are split into all folds.
-func TestClasses(t *testing.T) {
-	cv := folded(t, 7, 31, 2, 4, 1)
-	for _, f := range cv.Folds {
-		n := 0
-		for _, i := range f.Val {
-			if cv.Data.Y[i] == 8 {
-				n++
-			}
-		}
-		require.Contains(t, []int{3, 4}, n)
-		require.Contains(t, []int{7, 8}, len(f.Val))
-		require.True(t, slices.IsSorted(f.Train))
-		require.Len(t, f.Train, 31-len(f.Val))
 	}
 }

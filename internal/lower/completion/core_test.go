@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/conetune/conetune/internal/lower/bilevel"
 	"github.com/conetune/conetune/internal/lower/design"
 	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/outcome"
@@ -173,39 +172,6 @@ func TestFactoredAgainstProximal(t *testing.T) {
 			require.LessOrEqual(t, s.Objective-s.Gap, bound+1e-9, "%s: a gap no bound gives", name)
 		}
 	}
-}
-
-// The norm outside of the singular vectors of G is bounded, and the bound is one of the objective.
-func TestNormOfTheRest(t *testing.T) {
-	d := sampled(60, 75, 2200, 3, 4)
-	c := must.Of(New(d, false))(t)
-	weight := 0.1 * c.LambdaMax()
-	s := must.Of(c.Solve(context.Background(), Weights{Nuclear: weight}, Options{Tol: 1e-4}))(t)
-	f := c.startAt(s)
-	f.weigh(&bilevel.JointWeights{Train: 1, Penalties: []float64{weight}})
-	f.refresh()
-	vectors, _, _ := f.decompose()
-	T := mat.NewDense(60, 75, nil)
-	scatter(c, T, 1/float64(len(d.Y)), s.Residual)
-	for side, of := range vectors {
-		var along, outside mat.Dense
-		if side == 0 {
-			along.Mul(of.T(), T)
-			outside.Mul(of, &along)
-		} else {
-			along.Mul(T, of)
-			outside.Mul(&along, of.T())
-		}
-		T.Sub(T, &outside)
-	}
-	var svd mat.SVD
-	require.True(t, svd.Factorize(T, mat.SVDNone))
-	norm := svd.Values(nil)[0]
-	rest, found := f.lanczos(weight, vectors[0], vectors[1])
-	require.GreaterOrEqual(t, rest, norm*(1-1e-9))
-	require.LessOrEqual(t, rest, norm+0.01*math.Abs(norm-weight))
-	require.LessOrEqual(t, len(found.values), 1)
-	require.LessOrEqual(t, f.bound(weight), f.objective())
 }
 
 // With more features than have a block of the preconditioner factors have the solution of the interior-point method.

@@ -280,32 +280,6 @@ func TestFactoredAgainstInterior(t *testing.T) {
 	}
 }
 
-// Derivatives by the factors are those at the end of the central path.
-func TestFactoredDerivative(t *testing.T) {
-	for name, d := range map[string]sample{"features": draw(7, 14, 10, 6, 0.5), "plain": draw(8, 20, 12, 0, 0.4)} {
-		for _, intercept := range []bool{false, true} {
-			small, large := d.problem(t, intercept), factoredProblem(t, d, intercept)
-			other := draw(21, d.m, d.n, 0, 0.3)
-			rng := rand.New(rand.NewPCG(9, 2))
-			v, x := normals(rng, len(other.y)), design.FromColumns(len(other.y), 0, nil)
-			if p := small.groups.X.Columns(); p > 0 {
-				x = design.New(mat.NewDense(len(v), p, normals(rng, len(v)*p)))
-			}
-			for _, share := range []float64{0.5, 0.2} {
-				w := Weights{share * small.LambdaMax(), []float64{0.6 * share * small.LambdaMax()}}
-				a := must.Of(small.Solve(context.Background(), w, Options{Tol: 1e-11}))(t)
-				b := must.Of(large.Solve(context.Background(), w, Options{Tol: 1e-11}))(t)
-				want, wanted := must.Both(small.Derivative(w, a, v, x, other.row, other.col, 1e-10))(t)
-				got, gotten := must.Both(large.Derivative(w, b, v, x, other.row, other.col, 1e-8))(t)
-				scale := math.Abs(want) + floats.Norm(wanted, 1)
-				require.Positive(t, scale)
-				require.InDelta(t, want, got, 1e-4*scale, name)
-				require.InDeltaSlice(t, wanted, gotten, 1e-4*scale, name)
-			}
-		}
-	}
-}
-
 // Distances between points are those of what the factors stand for.
 func TestSquared(t *testing.T) {
 	d := draw(15, 7, 5, 0, 0.7)

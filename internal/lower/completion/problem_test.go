@@ -7,15 +7,12 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/internal/lower/bilevel"
 	"github.com/conetune/conetune/internal/lower/design"
 	"github.com/conetune/conetune/internal/lower/lowertest"
-	"github.com/conetune/conetune/internal/lower/numerics"
 	"github.com/conetune/conetune/internal/must"
-	"github.com/conetune/conetune/outcome"
 )
 
 // sample are entries of an m x n matrix: a part of rank 2, features of the entries' rows, and noise.
@@ -71,64 +68,6 @@ func (d sample) data() Data {
 		x = design.New(d.x)
 	}
 	return Data{M: d.m, N: d.n, Row: d.row, Col: d.col, Y: d.y, X: x, Groups: d.groups}
-}
-
-// With r the residual as a matrix over the known entries: r / N = w_0 (U V' + W), where G = U S V', W is orthogonal to
-// U and V and of spectral norm at most 1; X_g'r / N = w_g b_g / |b_g|, or of norm at most w_g. All from the definition.
-func TestOptimality(t *testing.T) {
-	for _, intercept := range []bool{false, true} {
-		for _, shape := range []struct{ m, n, p int }{{12, 12, 6}, {20, 9, 6}, {8, 30, 0}, {1, 25, 3}, {15, 15, 9}} {
-			d := draw(5, shape.m, shape.n, shape.p, 0.6)
-			c := d.problem(t, intercept)
-			top := c.LambdaMax()
-			for _, share := range []float64{1.01, 0.5, 0.1, 0.01} {
-				w := Weights{share * top, []float64{0.7 * share * top}}
-				s := must.Of(c.Solve(context.Background(), w, Options{Tol: 1e-12}))(t)
-				require.Contains(t, []outcome.Stop{outcome.Converged, numerics.Exhausted}, s.Status,
-					"%v %v %g", intercept, shape, share)
-				N := float64(len(d.y))
-				full := mat.NewDense(d.m, d.n, nil)
-				gamma := mat.NewDense(d.m, d.n, nil)
-				if s.Left != nil {
-					gamma.Mul(s.Left, s.Right.T())
-				}
-				r := make([]float64, len(d.y))
-				for k, y := range d.y {
-					r[k] = y - s.B0 - gamma.At(d.row[k], d.col[k])
-					if d.x != nil {
-						r[k] -= floats.Dot(d.x.RawRowView(k), s.B)
-					}
-					full.Set(d.row[k], d.col[k], r[k]/N)
-				}
-				if intercept {
-					require.InDelta(t, 0, floats.Sum(r)/N, 1e-9)
-				} else {
-					require.Zero(t, s.B0)
-				}
-				var svd mat.SVD
-				require.True(t, svd.Factorize(full, mat.SVDNone))
-				require.Less(t, svd.Values(nil)[0], w.Nuclear*(1+1e-5))
-				if s.Left != nil {
-					require.True(t, svd.Factorize(gamma, mat.SVDNone))
-					// <r / N, G> = w_0 |G|_*
-					var inner float64
-					for i := range d.m {
-						inner += floats.Dot(full.RawRowView(i), gamma.RawRowView(i))
-					}
-					require.InEpsilon(t, w.Nuclear*floats.Sum(svd.Values(nil)), inner, 1e-6)
-				}
-				for _, group := range d.groups {
-					var norm, size, along float64
-					for _, j := range group {
-						g := floats.Dot(mat.Col(nil, j, d.x), r) / N
-						norm, size, along = math.Hypot(norm, g), math.Hypot(size, s.B[j]), along+g*s.B[j]
-					}
-					require.Less(t, norm, w.Norm[0]*(1+1e-5))
-					require.InDelta(t, w.Norm[0]*size, along, 1e-6*(1+size)*w.Norm[0])
-				}
-			}
-		}
-	}
 }
 
 // scatter adds a v at the known entries to a matrix.

@@ -11,7 +11,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/convex"
-	"github.com/conetune/conetune/internal/hypergradient"
 	"github.com/conetune/conetune/internal/lower/design"
 	"github.com/conetune/conetune/internal/lower/sparse"
 	"github.com/conetune/conetune/internal/lower/survival"
@@ -89,12 +88,6 @@ func TestCoxValidation(t *testing.T) {
 	}
 	_, err := NewCox(train, rows([]float64{2}, []float64{-2}), CoxOptions{Grouped: true})
 	require.ErrorContains(t, err, "no event in the validation rows")
-}
-
-func TestCoxSearch(t *testing.T) {
-	train, val := generated(t, "60-60-0-p40", 4, false)
-	m := must.Of(NewCox(timed(train), timed(val), CoxOptions{Grouped: true}))(t)
-	descend(t, m, 1+1e-8, hypergradient.Settings{}, hypergradient.IGJO, hypergradient.IFDM, hypergradient.HOAG)
 }
 
 // lives are rows with times, negative for censored ones, weights and an offset.

@@ -34,13 +34,7 @@ func counted(r Rows) Rows {
 	return Rows{X: r.X, Y: y}
 }
 
-func TestPoissonHypergradient(t *testing.T) {
-	smoothHypergradient(t, 1e-14, 1e-5, func(train, val Rows, intercept bool) (lower.Fit, error) {
-		return Poisson(counted(train), counted(val), intercept, sparse.Terms{})
-	})
-}
-
-// So it is with factors, of which some are 0, and bounds, for all of these losses.
+// Hypergradients in both modes are finite differences with factors, of which some are 0, and bounds, for all losses.
 func TestTermsHypergradient(t *testing.T) {
 	terms := sparse.Terms{}
 	for j := range 40 {
@@ -57,12 +51,6 @@ func TestTermsHypergradient(t *testing.T) {
 	})
 	smoothHypergradient(t, 1e-18, 1e-3, func(train, val Rows, intercept bool) (lower.Fit, error) {
 		return Poisson(counted(train), counted(val), intercept, terms)
-	})
-}
-
-func TestLogisticHypergradient(t *testing.T) {
-	smoothHypergradient(t, 1e-14, 1e-5, func(train, val Rows, intercept bool) (lower.Fit, error) {
-		return Logistic(labelled(train), labelled(val), intercept, sparse.Terms{})
 	})
 }
 

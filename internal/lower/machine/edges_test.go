@@ -71,25 +71,6 @@ func TestZero(t *testing.T) {
 	}
 }
 
-// Of labels that the features tell something of it is not the solution, however few of one there are.
-func TestNotZero(t *testing.T) {
-	random := rand.New(rand.NewPCG(5, 6))
-	x, y := mat.NewDense(200, 3, nil), make([]float64, 200)
-	for i := range y {
-		y[i] = 1
-		if i < 20 {
-			y[i] = -1
-		}
-		for j := range 3 {
-			x.Set(i, j, random.NormFloat64()+1.5*y[i])
-		}
-	}
-	g := must.Of(New(design.New(x), y, nil))(t)
-	s := must.Of(g.Solve(context.Background(), 1e-3, []float64{50}, Options{Tol: 1e-9}))(t)
-	require.Equal(t, outcome.Converged, s.Status)
-	require.Less(t, s.Objective, 0.15) // 0.2 of w = 0
-}
-
 // Bounds of 24 decades, and lambda, too: an answer that is called solved is in the box, and its value is that of
 // the dual function at its multipliers.
 func TestBoundsOfManyScales(t *testing.T) {

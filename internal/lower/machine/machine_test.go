@@ -12,9 +12,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/internal/lower/design"
-	"github.com/conetune/conetune/internal/lower/lowertest"
 	"github.com/conetune/conetune/internal/lower/numerics"
 	"github.com/conetune/conetune/internal/matrices"
 	"github.com/conetune/conetune/internal/must"
@@ -193,26 +191,6 @@ func TestClosedForm(t *testing.T) {
 			m := must.Of(g.Solve(context.Background(), lambda, []float64{bound}, Options{Tol: 1e-13}))(t)
 			require.InDelta(t, math.Min(math.Min(1, 1/lambda), bound), m.W[0], 1e-9)
 			require.InDelta(t, 0, m.C, 1e-9)
-		}
-	}
-}
-
-// On paths from nothing hundreds of features are at their bounds at first, and come inside one after the other. The
-// fits have the values of the conic program.
-func TestManyFeaturesBound(t *testing.T) {
-	for _, seed := range []uint64{2, 11} {
-		x, y := words(seed, 120, 1200, 12)
-		u := slices.Repeat([]float64{1.0 / 120}, 120)
-		g := must.Of(New(design.New(matrices.Compress(x)), y, nil))(t)
-		for _, lambda := range []float64{1e-2, 1e-4} {
-			got := must.Of(g.Solve(context.Background(), lambda, []float64{0.3}, Options{}))(t)
-			require.Equal(t, outcome.Converged, got.Status)
-			certified(t, x, y, u, lambda, g, got, fmt.Sprint(seed, lambda))
-			m := convex.NewModel()
-			w, c := m.Vector("w", 1200), m.Vector("c", 1)
-			m.Minimize(convex.Add(hinge(x, y, u, w, c), convex.Scale(lambda/2, convex.SumSquares(w))))
-			m.Le("", convex.Abs(w), slices.Repeat([]float64{0.3}, 1200))
-			require.InDelta(t, lowertest.Conic(t, m, 0).Objective, got.Objective, 1e-7)
 		}
 	}
 }

@@ -124,20 +124,6 @@ func TestSquaredHingePeer(t *testing.T) {
 	}
 }
 
-// At w = 0 the best constant of labels with the shares q and 1 - q is c = 1 - 2 q, and the value 4 q (1 - q).
-func TestSquaredHingeWithoutFeatures(t *testing.T) {
-	x, y := waves()
-	g := must.Of(New(design.New(x), y, nil))(t).Squared()
-	positive := 0.0
-	for _, v := range y {
-		positive += (1 + v) / 2 / float64(len(y))
-	}
-	s := must.Of(g.Solve(context.Background(), 1e9, []float64{1e-9}, Options{Tol: 1e-12}))(t)
-	require.InDelta(t, 1-2*positive, s.C, 1e-6)
-	require.InDelta(t, 4*positive*(1-positive), s.Objective, 1e-6)
-	require.InDelta(t, 4*positive*(1-positive), g.scale, 1e-12)
-}
-
 // Derivatives are those of differences, and both modes agree.
 func TestSquaredHingeDerivatives(t *testing.T) {
 	x, y := waves()

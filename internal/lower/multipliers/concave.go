@@ -64,6 +64,11 @@ func (f *dual) maximize(ctx context.Context, start []float64) (*dualPoint, error
 		}
 		before = promise
 		next, err := f.search(ctx, at, d)
+		if next == nil && err == nil { // of a value that was not yet the least over the variables nothing is better
+			if next, err = f.at(ctx, at.m); next != nil && !(next.value < at.value-f.tol) {
+				next = nil
+			}
+		}
 		if next == nil || err != nil {
 			return at, err
 		}

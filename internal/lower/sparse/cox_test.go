@@ -167,19 +167,6 @@ func TestCoxWide(t *testing.T) {
 	}
 }
 
-// The weighted data of appendix E of Therneau and Grambsch, Modeling survival data (2000), by which coxph of R's
-// survival is validated.
-func TestCoxWeighted(t *testing.T) {
-	y := []float64{1, -1, 2, 2, 2, -2, -3, 4, -5}
-	x := []float64{2, 0, 1, 1, 0, 1, 0, 1, 0}
-	weights := []float64{1, 2, 3, 4, 3, 2, 1, 2, 1}
-	for ties, want := range map[survival.Ties]float64{survival.Breslow: 0.85955744, survival.Efron: 0.87260425} {
-		g := must.Of(Cox(Sample{X: design.FromColumns(9, 1, x), Y: y, Weights: weights}, ties, Terms{}))(t)
-		s := must.Of(g.solve(context.Background(), 1e-10, 0, 1e-13, nil))(t)
-		require.InDelta(t, want, s.B[0], 5e-8)
-	}
-}
-
 // Solves of a fit may run at the same time.
 func TestCoxAtTheSameTime(t *testing.T) {
 	x, y := tiedRows()

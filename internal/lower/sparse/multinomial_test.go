@@ -130,26 +130,3 @@ func TestMultinomialSecond(t *testing.T) {
 		require.InDeltaSlice(t, want, whole, 1e-12)
 	}
 }
-
-// With two classes, f_1 - f_0 is the value of a logistic regression: |b_0| + |b_1| is |b| of the difference, and
-// b_0^2 + b_1^2 half of its square.
-func TestMultinomialOfTwoClasses(t *testing.T) {
-	x, y := lowertest.Sample(6, 80, 30, 4, 0.8)
-	class, label := make([]int, 80), make([]float64, 80)
-	for i, v := range y {
-		if label[i] = -1; v > 3 {
-			class[i], label[i] = 1, 1
-		}
-	}
-	g := must.Of(ofClasses(design.New(x), class, 2, true))(t)
-	binary := must.Of(Logistic(Sample{X: design.New(x), Y: label}, true, Terms{}))(t)
-	for _, w2 := range []float64{0.001, 0.05} {
-		s := must.Of(g.solve(context.Background(), 0.03, w2, 1e-13, nil))(t)
-		want := must.Of(binary.solve(context.Background(), 0.03, w2/2, 1e-13, nil))(t)
-		require.InEpsilon(t, want.Objective, s.Objective, 1e-9)
-		for j, b := range want.B {
-			require.InDelta(t, b, s.B[2*j+1]-s.B[2*j], 1e-5)
-		}
-		require.InDelta(t, want.B0[0], s.B0[1]-s.B0[0], 1e-5)
-	}
-}

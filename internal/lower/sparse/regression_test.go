@@ -14,26 +14,11 @@ import (
 	"github.com/conetune/conetune/internal/lower/bilevel"
 	"github.com/conetune/conetune/internal/lower/design"
 	"github.com/conetune/conetune/internal/lower/lowertest"
-	"github.com/conetune/conetune/internal/lower/numerics"
 	"github.com/conetune/conetune/internal/lower/survival"
 	"github.com/conetune/conetune/internal/matrices"
 	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/outcome"
 )
-
-// The gap bounds the error of the objective at any tolerance.
-func TestGapBoundsTheError(t *testing.T) {
-	x, y := lowertest.Sample(6, 80, 200, 6, 1)
-	g := must.Of(Squares(Sample{X: design.New(x), Y: y}, true, Terms{}))(t)
-	w1, w2 := 0.02*g.LambdaMax(), 1e-3
-	exact := must.Of(g.solve(context.Background(), w1, w2, 1e-14, nil))(t)
-	for _, tol := range []float64{0.3, 1e-1, 1e-2, 1e-4} {
-		s := must.Of(g.solve(context.Background(), w1, w2, tol, nil))(t)
-		require.LessOrEqual(t, s.Gap, tol*g.scale)
-		require.LessOrEqual(t, s.Objective-exact.Objective, s.Gap*(1+1e-9)+1e-14*g.scale)
-		require.GreaterOrEqual(t, s.Objective, exact.Objective*(1-1e-12))
-	}
-}
 
 func TestWarmStartAtTheSameTime(t *testing.T) {
 	x, y := lowertest.Sample(7, 120, 2000, 8, 1)
@@ -53,7 +38,7 @@ func TestWarmStartAtTheSameTime(t *testing.T) {
 	}
 }
 
-// Features without an effect: constant columns with an intercept, zero columns, copies.
+// Features without an effect: constant columns with an intercept, zero columns, copies, with penalties and without.
 func TestDegenerateColumns(t *testing.T) {
 	x, y := lowertest.Sample(8, 50, 12, 3, 1)
 	for i := range 50 {
@@ -62,12 +47,15 @@ func TestDegenerateColumns(t *testing.T) {
 		x.Set(i, 5, x.At(i, 4))
 		x.Set(i, 6, -2*x.At(i, 4))
 	}
-	for _, w := range [][]float64{{1e-3, 0}, {0, 0}, {0, 1e-4}} {
-		c := problem{kind: "squares", x: x, y: y, intercept: true, l1: w[:1], l2: w[1:]}
-		s := c.solve(t, c.fit(t, design.New(x)), 1e-12, nil)
-		c.optimal(t, s, 1e-6, fmt.Sprint(w))
-		require.Zero(t, s.B[1])
-		require.Zero(t, s.B[2])
+	free := Terms{Factors: []float64{1, 0, 0, 1, 0, 0, 0, 1, 1, 1, 1, 1}}
+	for _, w := range [][]float64{{1e-3, 0}, {0, 0}, {0, 1e-4}, {0.1, 0.01}} {
+		for _, terms := range []Terms{{}, free} {
+			c := problem{kind: "squares", x: x, y: y, intercept: true, terms: terms, l1: w[:1], l2: w[1:]}
+			s := c.solve(t, c.fit(t, design.New(x)), 1e-12, nil)
+			c.optimal(t, s, 1e-6, fmt.Sprint(w))
+			require.Zero(t, s.B[1])
+			require.Zero(t, s.B[2])
+		}
 	}
 	g := must.Of(Squares(Sample{X: design.New(x), Y: make([]float64, 50)}, true, Terms{}))(t)
 	s := must.Of(g.solve(context.Background(), 1, 0, 0, nil))(t)
@@ -130,24 +118,6 @@ func TestPoissonOfEqualCounts(t *testing.T) {
 	s := must.Of(g.solve(context.Background(), 0.1, 0, 0, nil))(t)
 	require.Equal(t, outcome.Converged, s.Status)
 	require.Zero(t, s.B[0])
-}
-
-// Equal columns in use make the matrix of a Newton step singular.
-func TestEqualColumns(t *testing.T) {
-	x, y := lowertest.Sample(8, 30, 20, 4, 1)
-	twice := mat.NewDense(30, 40, nil)
-	twice.Augment(x, x)
-	g := must.Of(Squares(Sample{X: design.New(twice), Y: y}, false, Terms{}))(t)
-	w1, w2 := 1e-3*g.LambdaMax(), 0.0
-	start := &Solution{B: make([]float64, 40)}
-	for j := range start.B {
-		start.B[j] = 1
-	}
-	s := must.Of(g.solve(context.Background(), w1, w2, 1e-12, start))(t)
-	require.Contains(t, []outcome.Stop{outcome.Converged, numerics.Exhausted}, s.Status)
-	once := must.Of(Squares(Sample{X: design.New(x), Y: y}, false, Terms{}))(t)
-	want := must.Of(once.solve(context.Background(), w1, w2, 1e-12, nil))(t)
-	require.InEpsilon(t, want.Objective, s.Objective, 1e-10)
 }
 
 // Solutions with many coefficients of a sparse design satisfy the optimality conditions.

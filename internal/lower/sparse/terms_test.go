@@ -7,8 +7,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/internal/lower/bilevel"
 	"github.com/conetune/conetune/internal/lower/design"
@@ -43,70 +41,6 @@ func someBounds(p int) (lower, upper []float64) {
 		}
 	}
 	return lower, upper
-}
-
-// With squares, features without a penalty can be projected out of the others and of the targets (Frisch, Waugh,
-// Lovell); some of them depend on others.
-func TestUnpenalisedProjectedOut(t *testing.T) {
-	const n, p, k = 60, 90, 5
-	x, y := lowertest.Sample(8, n, p, 4, 0.7)
-	for i := range n { // one that is a sum, and one that depends on the intercept
-		x.Set(i, 3, x.At(i, 0)-2*x.At(i, 1))
-		x.Set(i, 4, 7)
-	}
-	factors := make([]float64, p)
-	for j := k; j < p; j++ {
-		factors[j] = 1
-	}
-	g := must.Of(Squares(Sample{X: design.New(x), Y: y}, true, Terms{Factors: factors}))(t)
-	base := mat.NewDense(n, 4, nil)
-	for i := range n {
-		base.Set(i, 0, 1)
-		for j := range 3 {
-			base.Set(i, 1+j, x.At(i, j))
-		}
-	}
-	project := func(v []float64) {
-		var z mat.VecDense
-		require.NoError(t, z.SolveVec(base, mat.NewVecDense(n, append([]float64(nil), v...))))
-		var f mat.VecDense
-		f.MulVec(base, &z)
-		floats.Sub(v, f.RawVector().Data)
-	}
-	rest, residual := mat.NewDense(n, p-k, nil), append([]float64(nil), y...)
-	project(residual)
-	for j := k; j < p; j++ {
-		column := mat.Col(nil, j, x)
-		project(column)
-		rest.SetCol(j-k, column)
-	}
-	plain := must.Of(Squares(Sample{X: design.New(rest), Y: residual}, false, Terms{}))(t)
-	require.InEpsilon(t, plain.LambdaMax(), g.LambdaMax(), 1e-9)
-	for _, ratio := range []float64{0.5, 0.1, 0.02} {
-		w1, w2 := ratio*g.LambdaMax(), 0.01
-		s := must.Of(g.solve(context.Background(), w1, w2, 1e-12, nil))(t)
-		want := must.Of(plain.solve(context.Background(), w1, w2, 1e-12, nil))(t)
-		require.InEpsilon(t, want.Objective, s.Objective, 1e-9)
-		require.InDeltaSlice(t, want.B, s.B[k:], 1e-5)
-		require.Zero(t, s.B[3])
-		require.Zero(t, s.B[4])
-	}
-}
-
-// ElasticNet of scikit-learn 1.x with alpha=0.1, l1_ratio=0.5, positive=True, tol=1e-14 on these rows.
-func TestNonnegativePeer(t *testing.T) {
-	const n, p = 30, 6
-	x, y := mat.NewDense(n, p, nil), make([]float64, n)
-	for i := range n {
-		for j := range p {
-			x.Set(i, j, math.Sin(float64((i+1)*(j+1))*0.7+float64(j*j)))
-		}
-		y[i] = 2*x.At(i, 0) - x.At(i, 1) + 0.5*x.At(i, 2) + math.Cos(3*float64(i)) + 1
-	}
-	g := must.Of(Squares(Sample{X: design.New(x), Y: y}, true, Terms{Lower: make([]float64, p)}))(t)
-	s := must.Of(g.solve(context.Background(), 0.05, 0.05, 1e-14, nil))(t)
-	require.InDeltaSlice(t, []float64{1.802466707754437, 0, 0.28438825414774543, 0, 0.01389953311037507, 0}, s.B, 1e-7)
-	require.InDelta(t, 1.0691141894200373, s.B0[0], 1e-7)
 }
 
 // At LambdaMax no coefficient is in use but those without a penalty, and with the weight a little smaller one is.

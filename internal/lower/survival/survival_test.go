@@ -18,40 +18,6 @@ func times(r *rand.Rand, n int) (y, f []float64) {
 	return y, f
 }
 
-// The half deviance is that of the definition, and does not change with a constant; it is there for values whose
-// exponentials are no numbers.
-func TestHalfDeviance(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 1))
-	for _, ties := range []Ties{Breslow, Efron} {
-		for range 50 {
-			y, f := times(r, 1+r.IntN(30))
-			l := New(y, nil, ties)
-			want := weighedDeviance(y, f, nil, ties)
-			require.InDelta(t, want, l.HalfDeviance(f), 1e-12*(1+want))
-			for _, shift := range []float64{1000, -1000} {
-				moved := make([]float64, len(f))
-				for i, v := range f {
-					moved[i] = v + shift
-				}
-				require.InDelta(t, want, l.HalfDeviance(moved), 1e-9*(1+want))
-			}
-			sum := 0.0
-			losses, weights := l.At(f, nil).EventLosses()
-			require.Nil(t, weights)
-			for _, v := range losses {
-				sum += v
-			}
-			require.InDelta(t, want, sum, 1e-10*(1+want))
-		}
-		// Hand made: three rows at 1, 2 and 3, the second one censored, and f = 0: log 3 + log 1.
-		require.InDelta(t, math.Log(3), New([]float64{1, -2, 3}, nil, ties).HalfDeviance(make([]float64, 3)), 1e-15)
-	}
-	// Two events at 1 with a later row: 2 log 3 - 2 log 2 by Breslow's rule, log 3 + log 2 - log 2 by Efron's.
-	y := []float64{1, 1, -5}
-	require.InDelta(t, 2*math.Log(1.5), New(y, nil, Breslow).HalfDeviance(make([]float64, 3)), 1e-15)
-	require.InDelta(t, math.Log(3), New(y, nil, Efron).HalfDeviance(make([]float64, 3)), 1e-15)
-}
-
 // The concordance is that of a count over all pairs, and its standard error that of finite differences in the weights
 // of the rows.
 func TestConcordance(t *testing.T) {

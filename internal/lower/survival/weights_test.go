@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
 )
 
 // repeated are rows as often as their weights say.
@@ -91,8 +92,8 @@ func TestWeightsAreRows(t *testing.T) {
 	}
 }
 
-// The half deviance is that of the definition, its derivatives are finite differences, and the entropy bounds it, for
-// both rules of ties.
+// The half deviance is that of the definition, and does not change with a constant, its derivatives are finite
+// differences, and the losses of events have it as their sum, for both rules of ties.
 func TestWeightedLikelihood(t *testing.T) {
 	r := rand.New(rand.NewPCG(12, 1))
 	const h = 1e-5
@@ -105,6 +106,11 @@ func TestWeightedLikelihood(t *testing.T) {
 			l := New(y, w, ties)
 			p := l.At(f, nil)
 			require.InDelta(t, weighedDeviance(y, f, w, ties), p.HalfDeviance, 1e-9*(1+p.HalfDeviance))
+			for _, shift := range []float64{0, 1000, -1000} {
+				moved := slices.Clone(f)
+				floats.AddConst(shift, moved)
+				require.InDelta(t, p.HalfDeviance, l.HalfDeviance(moved), 1e-9*(1+p.HalfDeviance))
+			}
 			u, a, means := make([]float64, len(f)), make([]float64, len(f)), make([]float64, l.Terms())
 			p.Slopes(u, a)
 			d, up, down := make([]float64, len(f)), make([]float64, len(f)), make([]float64, len(f))

@@ -363,12 +363,13 @@ func (e *embedding) central(a float64) float64 {
 	square := dot(e.ds, e.dz) + e.dtau*e.dkap
 	outside := func(p pathRows) bool {
 		s, z := e.trialS[:p.to-p.from], e.trialZ[:p.to-p.from]
-		for k := range s {
+		by := unitOf(e.tau+a*e.dtau, e.kappa+a*e.dkap)
+		for k := range s { // as move does
 			r := p.from + k
-			s[k], z[k] = e.s[r]+a*e.ds[r], e.z[r]+a*e.dz[r]
+			s[k], z[k] = (e.s[r]+a*e.ds[r])*by, (e.z[r]+a*e.dz[r])*by
 		}
 		mu := (sz + a*cross + a*a*square) / (e.degree + 1)
-		return !p.c.central(s, z, mu)
+		return !p.c.central(s, z, mu*by*by)
 	}
 	for a >= minStep && !e.f.stop.Reached(200*len(e.nonsymmetric)) {
 		if !slices.ContainsFunc(e.nonsymmetric, outside) {
@@ -411,17 +412,21 @@ func (e *embedding) move() float64 {
 // the rounding: without it all entries may shrink by many orders of magnitude, and
 // the accuracy of the Newton systems is that of numbers near one.
 func (e *embedding) normalise() {
-	f := 1 / max(e.tau, e.kappa)
-	if !(f > 0) || math.IsInf(f, 1) {
-		return
-	}
+	by := unitOf(e.tau, e.kappa)
 	for _, v := range [3][]float64{e.x, e.s, e.z} {
-		for i := range v {
-			v[i] *= f
-		}
+		scaleBy(v, by)
 	}
-	e.tau *= f
-	e.kappa *= f
+	e.tau *= by
+	e.kappa *= by
+}
+
+// unitOf returns the number that makes the larger of tau and kappa one, and 1 where there is none.
+func unitOf(tau, kappa float64) float64 {
+	by := 1 / max(tau, kappa)
+	if !(by > 0) || math.IsInf(by, 1) {
+		return 1
+	}
+	return by
 }
 
 // standing: what is left of the residuals says nothing, as they fall with mu. A stall counts late in the run.

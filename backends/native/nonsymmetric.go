@@ -22,6 +22,28 @@ type nonsymmetric struct {
 	h          mat3
 	now        point // toZ z
 	gradient   vec3  // of F* at z
+	seen       sight
+}
+
+// sight is a point (s, z) with what central and scale ask of it.
+type sight struct {
+	s, z   vec3
+	shadow vec3  // toZ z~
+	now    point // toZ z
+	inside bool
+}
+
+// look computes that, or takes it from the last look: scale comes to the pair that central saw last.
+func (c *nonsymmetric) look(s, z []float64) *sight {
+	p := &c.seen
+	if p.s != vec3(s) || p.z != vec3(z) {
+		var okS, okZ bool
+		p.s, p.z = vec3(s), vec3(z)
+		p.shadow, okS = c.shadow(p.s)
+		p.now, okZ = c.at(p.z)
+		p.inside = okS && okZ
+	}
+	return p
 }
 
 var _ pathCone = (*nonsymmetric)(nil)
@@ -227,13 +249,11 @@ func shiftInside(size float64, in func(a float64) bool) float64 {
 const shiftSteps = 30
 
 func (c *nonsymmetric) scale(s, z []float64) bool {
-	sv, zv := vec3(s), vec3(z)
-	yt, okS := c.shadow(sv)
-	var okZ bool
-	if c.now, okZ = c.at(zv); !okS || !okZ {
+	p := c.look(s, z)
+	if c.now = p.now; !p.inside {
 		return false
 	}
-	g := c.now.gradient()
+	sv, zv, yt, g := p.s, p.z, p.shadow, p.now.gradient()
 	c.gradient = c.toZ.mul(g)
 	mu := sv.dot(zv) / 3
 	// H = ss'/s'z + dd'/d'e + t aa' with d = s - mu s~, e = z - mu z~, d'e = 3 mu (mu mu~ - 1),
@@ -334,9 +354,8 @@ const boundaryError = 1e-3
 // central says whether the point is in the neighbourhood of the central path,
 // mu mu~ <= 1/neighbourhood with the mu of the whole problem.
 func (c *nonsymmetric) central(s, z []float64, mu float64) bool {
-	yt, okS := c.shadow(vec3(s))
-	p, okZ := c.at(vec3(z))
-	return okS && okZ && -mu*yt.dot(p.gradient())/3*neighbourhood <= 1
+	p := c.look(s, z)
+	return p.inside && -mu*p.shadow.dot(p.now.gradient())/3*neighbourhood <= 1
 }
 
 const neighbourhood = 4e-2

@@ -220,12 +220,12 @@ const (
 // settle takes what is left of the residuals out of an optimal point: by further directions with the factors at hand,
 // along which complementarity stays as it is to first order. In the embedding the residuals fall no faster than mu, and
 // x may be outside of constraints that bind at zero by more than inside of them. Residuals that stay contradict each
-// other, or belong to a solution far away. The iterate is as before.
-func (r *runner) settle(sol *backends.Solution) {
+// other, or belong to a solution far away. The iterate is as before. What the judge says of the point is returned.
+func (r *runner) settle(sol *backends.Solution) (unsettled float64) {
 	e, eps := r.embedding, r.options.Eps
 	left := r.judge.Unsettled(sol.X, sol.S, sol.Z, eps)
-	if left <= 1 || r.iterations == 0 || r.rooted() || len(r.direct.faced) > 0 {
-		return
+	if unsettled = left; left <= 1 || r.iterations == 0 || r.rooted() || len(r.direct.faced) > 0 {
+		return unsettled
 	}
 	e.save()
 	e.dtau, e.dkap = 0, 0
@@ -252,6 +252,7 @@ func (r *runner) settle(sol *backends.Solution) {
 		now := r.judge.Unsettled(better.X, better.S, better.Z, eps)
 		if now < left {
 			sol.X, sol.S, sol.Z, better.X, better.S, better.Z = better.X, better.S, better.Z, sol.X, sol.S, sol.Z
+			unsettled = now
 		}
 		if now <= 1 || !(now < worthwhileSettling*left) {
 			break
@@ -260,4 +261,5 @@ func (r *runner) settle(sol *backends.Solution) {
 	}
 	e.restore()
 	e.residuals()
+	return unsettled
 }

@@ -231,8 +231,7 @@ func (r *runner) verdict(p progress) backends.Status {
 	o := &r.options
 	if p.worst <= acceptFraction*o.Eps {
 		if sol := r.accepted(); sol != nil {
-			r.settle(sol)
-			if r.answer = sol; r.judge.Unsettled(sol.X, sol.S, sol.Z, o.Eps) <= 1 || r.strategy == strategy(r.direct) {
+			if r.answer = sol; r.settle(sol) <= 1 || r.strategy == strategy(r.direct) {
 				return backends.Optimal
 			}
 		}

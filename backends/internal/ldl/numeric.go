@@ -228,13 +228,13 @@ func (f *Factor) Solve(b []float64) {
 
 func (f *Factor) forward(p *panel, x []float64) {
 	if p.kind == small {
-		v := f.val[p.val : p.val+len(p.rows)]
+		rows := p.rows
+		v := f.val[p.val:][:len(rows)]
 		own, ptr := x[p.first:p.first+p.width], p.ptr[1:]
 		at := 0
 		for j, xj := range own {
-			end := int(ptr[j])
-			for ; at < end; at++ {
-				x[p.rows[at]] -= v[at] * xj
+			for end := min(int(ptr[j]), len(rows)); at < end; at++ {
+				x[rows[at]] -= v[at] * xj
 			}
 		}
 		return
@@ -263,13 +263,14 @@ func (f *Factor) forward(p *panel, x []float64) {
 
 func (f *Factor) backward(p *panel, x []float64) {
 	if p.kind == small {
-		v := f.val[p.val : p.val+len(p.rows)]
-		for j := int(p.width) - 1; j >= 0; j-- {
-			sum := x[int(p.first)+j]
-			for at := p.ptr[j]; at < p.ptr[j+1]; at++ {
-				sum -= v[at] * x[p.rows[at]]
+		rows, ptr, own := p.rows, p.ptr, x[p.first:p.first+p.width]
+		v := f.val[p.val:][:len(rows)]
+		for j := len(own) - 1; j >= 0; j-- {
+			sum := own[j]
+			for at, end := int(ptr[j]), min(int(ptr[j+1]), len(rows)); at < end; at++ {
+				sum -= v[at] * x[rows[at]]
 			}
-			x[int(p.first)+j] = sum
+			own[j] = sum
 		}
 		return
 	}

@@ -50,8 +50,11 @@ func (s *checkedSolver) judgeClaim(out *Solution) {
 			addMessage(out, "the residuals are no more than the last places of what they are added up from")
 		}
 		distance, rounding := s.judged.check.distance(&s.data, out)
-		if terms := s.judged.sizeOfObjective(); s.data.small() &&
-			!(distance <= max(mostDisputed, inUnitsFactor*s.options.Eps)*terms) {
+		most := 1. // the largest term, of which the bound is a sum
+		if s.data.small() {
+			most = max(mostDisputed, inUnitsFactor*s.options.Eps)
+		}
+		if terms := s.judged.sizeOfObjective(); !(distance <= most*terms) {
 			out.Status, s.uncertain = Inaccurate, true
 			addMessage(out, fmt.Sprintf(
 				"by its residuals times its variables and multipliers the objective may be off by %.1e, from terms of %.1e",

@@ -24,17 +24,16 @@ import (
 // Monteiro 2003; Boumal, Voroninski, Bandeira 2016). Sweeps over the rows (Wang, Chang, Kolter 2017) come near to
 // it, and Newton's method on the spheres, by conjugate gradients, to its digits (Absil, Mahony, Sepulchre 2008). The
 // slack is then D^-1/2 (C + diag(l)) D^-1/2, where l_i = |CV|_i: that it is definite is the proof that nothing was
-// missed.
+// missed. Or Z are the variables, and S is the multiplier.
 type lowRank struct {
-	p     *backends.Problem
 	stop  *stop.Stop
 	n, r  int
-	a     []float64 // of each row, with its variable
-	col   []int
-	b, d  []float64 // the diagonals
+	b, d  []float64 // B, its scaled lower triangle by columns, and the diagonal of Z
 	start []int32   // rows of C, both triangles
 	ind   []int32
 	val   []float64
+	// write is the point of the program with this diagonal of S, and this Z.
+	write func(s, z []float64) *backends.Solution
 
 	v, kept, cv, grad, u, cu, res, dir []float64 // n x r, row by row
 
@@ -65,30 +64,14 @@ const (
 
 // newLowRank reads a program; nil for one of another form.
 func newLowRank(p *backends.Problem, s *stop.Stop, limit int64) *lowRank {
-	n, m := p.Dims()
-	if n < lowRankFrom || p.A == nil || p.P != nil && p.P.NNZ() > 0 || len(p.Cones) != 1 ||
-		p.Cones[0].Kind != backends.PSDCone || backends.PSDOrder(m) != n {
+	if p.A == nil || p.P != nil && p.P.NNZ() > 0 || len(p.Cones) == 0 || len(p.Cones) > 2 {
 		return nil
 	}
-	l := &lowRank{p: p, stop: s, n: n, r: int(math.Sqrt(float64(2*n))) + 1, a: make([]float64, n), col: make([]int, n),
-		b: make([]float64, n), d: make([]float64, n), start: make([]int32, n+1), l: make([]float64, n)}
-	at := make([]int, n) // of the diagonal among the rows
-	for i := range n {
-		at[i] = svecPlace(n, i, i)
-		l.b[i] = p.B[at[i]]
+	l := &lowRank{stop: s}
+	if !l.readSlack(p) && !l.readMatrix(p) {
+		return nil
 	}
-	for j, raw := 0, p.A.RawMatrix(); j < n; j++ {
-		k := raw.Indptr[j]
-		if raw.Indptr[j+1] != k+1 {
-			return nil
-		}
-		i, diagonal := slices.BinarySearch(at, raw.Ind[k])
-		d := -p.Q[j] / raw.Data[k]
-		if !diagonal || l.a[i] != 0 || !(d > 0 && d <= math.MaxFloat64) {
-			return nil
-		}
-		l.a[i], l.col[i], l.d[i] = raw.Data[k], j, d
-	}
+	l.r, l.start, l.l = int(math.Sqrt(float64(2*l.n)))+1, make([]int32, l.n+1), make([]float64, l.n)
 	if !l.readB(limit) {
 		return nil
 	}
@@ -97,6 +80,116 @@ func newLowRank(p *backends.Problem, s *stop.Stop, limit int64) *lowRank {
 	l.r = 0
 	l.widen(r, 1)
 	return l
+}
+
+// readSlack reads a program whose variables are the diagonal of S.
+func (l *lowRank) readSlack(p *backends.Problem) bool {
+	n, m := p.Dims()
+	if n < lowRankFrom || p.Cones[0].Kind != backends.PSDCone || p.Cones[0].Dim != m || backends.PSDOrder(m) != n {
+		return false
+	}
+	l.n, l.b, l.d = n, p.B, make([]float64, n)
+	at, a, col := diagonal(n), make([]float64, n), make([]int, n)
+	for j, raw := 0, p.A.RawMatrix(); j < n; j++ {
+		k := raw.Indptr[j]
+		if raw.Indptr[j+1] != k+1 {
+			return false
+		}
+		i, found := slices.BinarySearch(at, raw.Ind[k])
+		if !found || a[i] != 0 || !l.fixed(i, -p.Q[j]/raw.Data[k]) {
+			return false
+		}
+		a[i], col[i] = raw.Data[k], j
+	}
+	l.write = func(s, z []float64) *backends.Solution {
+		out := &backends.Solution{X: make([]float64, n), Z: z}
+		for i, v := range s {
+			out.X[col[i]] = (p.B[at[i]] - v) / a[i]
+		}
+		out.S = p.Slack(out.X)
+		return out
+	}
+	return true
+}
+
+// readMatrix reads one whose variables are Z, each with an entry of its own, and whose diagonal equations fix.
+func (l *lowRank) readMatrix(p *backends.Problem) bool {
+	if len(p.Cones) != 2 {
+		return false
+	}
+	zero, cone := p.Cones[0], p.Cones[1]
+	equations, first := 0, zero.Dim // of the rows
+	if zero.Kind == backends.PSDCone {
+		zero, cone = cone, zero
+		equations, first = cone.Dim, 0
+	}
+	m, n := cone.Dim, backends.PSDOrder(cone.Dim)
+	if n < lowRankFrom || cone.Kind != backends.PSDCone || zero.Kind != backends.ZeroCone || zero.Dim != n ||
+		len(p.Q) != m || dense.MaxAbs(p.B[first:first+m]) > 0 {
+		return false
+	}
+	l.n, l.b, l.d = n, make([]float64, m), make([]float64, n)
+	at := diagonal(n)
+	a, row := make([]float64, n), make([]int, n) // the equations
+	c, col := make([]float64, m), make([]int, m) // the entries of Z
+	taken := make([]bool, n)
+	for j, raw := 0, p.A.RawMatrix(); j < m; j++ {
+		entry, equation, by := -1, -1, 0.
+		for k := raw.Indptr[j]; k < raw.Indptr[j+1]; k++ {
+			switch i := raw.Ind[k]; {
+			case i >= first && i < first+m && entry < 0 && c[i-first] == 0 && raw.Data[k] != 0:
+				entry = i - first
+				c[entry], col[entry] = raw.Data[k], j
+			case (i < first || i >= first+m) && equation < 0 && !taken[i-equations]:
+				equation, by = i-equations, raw.Data[k]
+				taken[equation] = true
+			default:
+				return false
+			}
+		}
+		if entry < 0 {
+			return false
+		}
+		l.b[entry] = -p.Q[j] / c[entry]
+		i, found := slices.BinarySearch(at, entry)
+		if found != (equation >= 0) || found && !l.fixed(i, -c[entry]*p.B[equations+equation]/by) {
+			return false
+		}
+		if found {
+			a[i], row[i] = by, equations+equation
+		}
+	}
+	l.write = func(s, z []float64) *backends.Solution {
+		out := &backends.Solution{X: make([]float64, m), S: make([]float64, m+n), Z: make([]float64, m+n)}
+		copy(out.S[first:], z)
+		copy(out.Z[first:], l.b)
+		for k, j := range col {
+			out.X[j] = -z[k] / c[k]
+		}
+		for i, v := range s {
+			k := at[i]
+			out.Z[first+k] = v
+			out.X[col[k]] = p.B[row[i]] / a[i]
+			out.Z[row[i]] = -(p.Q[col[k]] + c[k]*v) / a[i]
+		}
+		return out
+	}
+	return true
+}
+
+// diagonal are the places of it in a scaled lower triangle.
+func diagonal(n int) []int {
+	at := make([]int, n)
+	for i := range at {
+		at[i] = svecPlace(n, i, i)
+	}
+	return at
+}
+
+// fixed takes an entry of the diagonal of Z; false for one of no interior.
+func (l *lowRank) fixed(i int, d float64) bool {
+	l.d[i] = d
+	return d > 0 && d <= math.MaxFloat64
 }
 
 // widen gives V so many columns more, of random numbers times a size.
@@ -125,7 +218,7 @@ func (l *lowRank) readB(limit int64) bool {
 	count := func(visit func(i, j int, v float64)) {
 		for j, k := 0, 0; j < l.n; j++ {
 			for i := j; i < l.n; i++ {
-				if v := l.p.B[k]; v != 0 && i > j {
+				if v := l.b[k]; v != 0 && i > j {
 					visit(i, j, v)
 				}
 				k++
@@ -136,7 +229,7 @@ func (l *lowRank) readB(limit int64) bool {
 	for i := range l.n {
 		l.start[i+1] += l.start[i]
 	}
-	n, r, m := int64(l.n), int64(l.r), int64(len(l.p.B))
+	n, r, m := int64(l.n), int64(l.r), int64(len(l.b))
 	if need := 8*(8*n*r+2*n*n+6*m) + 12*int64(l.start[l.n]); limit > 0 && need > limit { // the judge has two matrices
 		return false
 	}
@@ -343,7 +436,7 @@ func (l *lowRank) newton(small float64, o *backends.Options) bool {
 	most = math.Sqrt(most)
 	for radius := most / 4; ok && worst > small && l.iterations < o.MaxIterations; l.iterations++ {
 		if o.History {
-			bound := -2*value - dot(l.b, l.d)
+			bound := -2*value - l.paid()
 			l.history = append(l.history, backends.Iteration{Objective: bound, DualObjective: bound,
 				Residuals: backends.Residuals{Primal: worst}})
 		}
@@ -382,27 +475,32 @@ func (l *lowRank) newton(small float64, o *backends.Options) bool {
 	return ok
 }
 
+// paid is what the diagonals of B and Z make of the value.
+func (l *lowRank) paid() (sum float64) {
+	for i, d := range l.d {
+		sum += d * l.b[svecPlace(l.n, i, i)]
+	}
+	return sum
+}
+
 // point is that of V in the variables of the program. The slack is larger by so much in units of d, and the multiplier
 // has a share of its diagonal in the place of itself, so that both are definite beyond rounding.
 func (l *lowRank) point(more, share float64) *backends.Solution {
-	sol := &backends.Solution{Status: backends.Optimal, X: make([]float64, l.n), Z: make([]float64, len(l.p.B)),
-		Iterations: l.iterations, Fresh: true, History: l.history}
-	for i := range l.n {
-		sol.X[l.col[i]] = (l.b[i] - (l.l[i]+more)/l.d[i]) / l.a[i]
-	}
-	sol.S = l.p.Slack(sol.X)
+	s, z := make([]float64, l.n), make([]float64, len(l.b))
 	for j, k := 0, 0; j < l.n; j++ {
 		if l.stop.Reached(l.r * (l.n - j)) {
 			return nil
 		}
 		v, by := l.of(l.v, j), math.Sqrt2*(1-share)*math.Sqrt(l.d[j])
-		sol.Z[k] = l.d[j]
+		s[j], z[k] = (l.l[j]+more)/l.d[j], l.d[j]
 		for i := j + 1; i < l.n; i++ {
-			sol.Z[k+i-j] = by * math.Sqrt(l.d[i]) * dense.Dot(v, l.of(l.v, i))
+			z[k+i-j] = by * math.Sqrt(l.d[i]) * dense.Dot(v, l.of(l.v, i))
 		}
 		k += l.n - j
 	}
-	return sol
+	out := l.write(s, z)
+	out.Status, out.Iterations, out.Fresh, out.History = backends.Optimal, l.iterations, true, l.history
+	return out
 }
 
 // solve returns the solution, nil where the time is over or what was found does not pass.
@@ -424,7 +522,7 @@ func (l *lowRank) solve(judge *backends.Judge, o backends.Options) *backends.Sol
 		if !(sum > 0) {
 			return nil
 		}
-		gap := o.Eps * max(1, math.Abs(dot(l.b, l.d)-sum))
+		gap := o.Eps * max(1, math.Abs(l.paid()-sum))
 		sol := l.point(slackPart*gap/float64(l.n), multiplierPart*gap/sum)
 		if sol == nil || judge.Optimal(sol.X, sol.S, sol.Z, o.Eps) && judge.Unsettled(sol.X, sol.S, sol.Z, o.Eps) <= 1 {
 			return sol

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -28,6 +29,38 @@ func cut(n int, entries func(set func(i, j int, v float64)), pay func(i int) flo
 	p.A = a.ToCSC()
 	entries(func(i, j int, v float64) { p.B[svecPlace(n, max(i, j), min(i, j))] = math.Sqrt2 * v })
 	return p
+}
+
+// ofMatrix is the program of the multiplier of p, whose value is the negative one, with its equations first or last.
+func ofMatrix(p *backends.Problem, last bool) *backends.Problem {
+	n, m := p.Dims()
+	out := &backends.Problem{Q: make([]float64, m), B: make([]float64, m+n), Cones: []backends.Cone{backends.Zero(n), p.Cones[0]}}
+	equations, first := 0, n
+	if last {
+		slices.Reverse(out.Cones)
+		equations, first = m, 0
+	}
+	equation, raw := map[int]int{}, p.A.RawMatrix()
+	for j, k := range raw.Ind {
+		equation[k] = j
+		out.B[equations+j] = 2 * p.Q[j] / (-raw.Data[j] * (1 + float64(k%4)))
+	}
+	start, ind, val := []int{0}, []int(nil), []float64(nil)
+	for k := m - 1; k >= 0; k-- {
+		unit := 1 + float64(k%4)
+		out.Q[m-1-k] = unit * p.B[k]
+		j, diagonal := equation[k]
+		if diagonal && !last {
+			ind, val = append(ind, j), append(val, 2)
+		}
+		ind, val = append(ind, first+k), append(val, -unit)
+		if diagonal && last {
+			ind, val = append(ind, equations+j), append(val, 2)
+		}
+		start = append(start, len(ind))
+	}
+	out.A = sparse.NewCSC(m+n, m, start, ind, val)
+	return out
 }
 
 func one(int) float64 { return 1 }
@@ -73,6 +106,14 @@ func TestLowRank(t *testing.T) {
 			require.Equal(t, backends.Optimal, sol.Status, "%s %v", name, sol.Message)
 			require.InEpsilon(t, c.want, sol.Objective, eps, name)
 			require.Len(t, sol.History, sol.Iterations, name)
+			for _, last := range []bool{false, true} {
+				p := ofMatrix(c.p, last)
+				require.NotNil(t, newLowRank(p, nil, 0), name)
+				other := ended(t, p, backends.Options{Eps: eps})
+				require.Equal(t, backends.Optimal, other.Status, "%s %v", name, other.Message)
+				require.InEpsilon(t, -c.want, other.Objective, eps, name)
+				require.Equal(t, sol.Iterations, other.Iterations, name)
+			}
 		}
 	}
 }
@@ -103,6 +144,9 @@ func TestLowRankAgrees(t *testing.T) {
 		require.Equal(t, []backends.Status{backends.Optimal, backends.Optimal}, []backends.Status{got.Status, want.Status})
 		require.InEpsilon(t, want.Objective, got.Objective, 1e-7)
 		require.InDeltaSlice(t, want.X, got.X, 1e-3*(1+maxAbs(want.X)))
+		other := ended(t, ofMatrix(p, seed < 2), backends.Options{Eps: 1e-8})
+		require.Equal(t, backends.Optimal, other.Status, other.Message)
+		require.InEpsilon(t, -want.Objective, other.Objective, 1e-7)
 	}
 }
 
@@ -147,6 +191,17 @@ func TestLowRankSolver(t *testing.T) {
 		"of two blocks": func(p *backends.Problem) { p.Cones = []backends.Cone{backends.PSD(63), backends.Nonnegative(64)} },
 	} {
 		p := grid(1)
+		change(p)
+		require.Nil(t, newLowRank(p, nil, 0), name)
+	}
+	for name, change := range map[string]func(p *backends.Problem){
+		"other entries":  func(p *backends.Problem) { p.B[64] = 1 },
+		"no diagonal":    func(p *backends.Problem) { p.B[3] = 0 },
+		"one equation":   func(p *backends.Problem) { p.Cones[0], p.B = backends.Zero(63), p.B[1:] },
+		"more equations": func(p *backends.Problem) { p.Cones[0].Kind = backends.NonnegativeCone },
+		"quadratic":      func(p *backends.Problem) { p.P = matrices.Identity(len(p.Q), 1) },
+	} {
+		p := ofMatrix(grid(1), false)
 		change(p)
 		require.Nil(t, newLowRank(p, nil, 0), name)
 	}

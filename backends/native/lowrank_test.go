@@ -112,7 +112,6 @@ func TestLowRank(t *testing.T) {
 				other := ended(t, p, backends.Options{Eps: eps})
 				require.Equal(t, backends.Optimal, other.Status, "%s %v", name, other.Message)
 				require.InEpsilon(t, -c.want, other.Objective, eps, name)
-				require.Equal(t, sol.Iterations, other.Iterations, name)
 			}
 		}
 	}

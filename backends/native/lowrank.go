@@ -39,7 +39,6 @@ type lowRank struct {
 
 	l          []float64 // multipliers of the rows
 	least      float64   // of those that are units
-	random     *rand.Rand
 	iterations int
 	history    []backends.Iteration // where the options ask for it
 }
@@ -57,35 +56,42 @@ const (
 	// The parts of the tolerance that the gap spends on a slack and a multiplier that are definite beyond rounding, and
 	// what gradients may be, in units of the multipliers of the rows, beside the first of these.
 	slackPart, multiplierPart, gradientPart = 0.25, 0.125, 0.25
-	// So often V goes on with more columns, by widening of its length, where the slack is not definite. Interior points
-	// are as fast where there are lowRankSteps.
-	lowRankTries, widening, lowRankSteps = 3, 1e-3, 100
+	// Interior points are as fast where there are lowRankSteps.
+	lowRankSteps = 100
 )
 
 // newLowRank reads a program; nil for one of another form.
 func newLowRank(p *backends.Problem, s *stop.Stop, limit int64) *lowRank {
-	if p.A == nil || p.P != nil && p.P.NNZ() > 0 || len(p.Cones) == 0 || len(p.Cones) > 2 {
+	large := func(c backends.Cone) bool {
+		return c.Kind == backends.PSDCone && backends.PSDOrder(c.Dim) >= lowRankFrom
+	}
+	if len(p.Cones) > 2 || !slices.ContainsFunc(p.Cones, large) || p.A == nil || p.P != nil && p.P.NNZ() > 0 {
 		return nil
 	}
 	l := &lowRank{stop: s}
 	if !l.readSlack(p) && !l.readMatrix(p) {
 		return nil
 	}
-	l.r, l.start, l.l = int(math.Sqrt(float64(2*l.n)))+1, make([]int32, l.n+1), make([]float64, l.n)
-	if !l.readB(limit) {
+	r := int(math.Sqrt(float64(2*l.n))) + 1
+	if !l.readB(r, limit) {
 		return nil
 	}
-	l.random = rand.New(rand.NewPCG(1, 2))
-	r := l.r
-	l.r = 0
-	l.widen(r, 1)
+	l.l = make([]float64, l.n)
+	l.turn(make([]float64, l.n*r), r)
+	random := rand.New(rand.NewPCG(1, 2))
+	for i := range l.v {
+		l.v[i] = random.NormFloat64()
+	}
+	for i := range l.n {
+		unitLength(l.of(l.v, i))
+	}
 	return l
 }
 
 // readSlack reads a program whose variables are the diagonal of S.
 func (l *lowRank) readSlack(p *backends.Problem) bool {
 	n, m := p.Dims()
-	if n < lowRankFrom || p.Cones[0].Kind != backends.PSDCone || p.Cones[0].Dim != m || backends.PSDOrder(m) != n {
+	if p.Cones[0].Kind != backends.PSDCone || p.Cones[0].Dim != m || backends.PSDOrder(m) != n {
 		return false
 	}
 	l.n, l.b, l.d = n, p.B, make([]float64, n)
@@ -124,8 +130,8 @@ func (l *lowRank) readMatrix(p *backends.Problem) bool {
 		equations, first = cone.Dim, 0
 	}
 	m, n := cone.Dim, backends.PSDOrder(cone.Dim)
-	if n < lowRankFrom || cone.Kind != backends.PSDCone || zero.Kind != backends.ZeroCone || zero.Dim != n ||
-		len(p.Q) != m || dense.MaxAbs(p.B[first:first+m]) > 0 {
+	if cone.Kind != backends.PSDCone || zero.Kind != backends.ZeroCone || zero.Dim != n || len(p.Q) != m ||
+		dense.MaxAbs(p.B[first:first+m]) > 0 {
 		return false
 	}
 	l.n, l.b, l.d = n, make([]float64, m), make([]float64, n)
@@ -192,19 +198,6 @@ func (l *lowRank) fixed(i int, d float64) bool {
 	return d > 0 && d <= math.MaxFloat64
 }
 
-// widen gives V so many columns more, of random numbers times a size.
-func (l *lowRank) widen(columns int, size float64) {
-	v, r := make([]float64, l.n*(l.r+columns)), l.r+columns
-	for i := range l.n {
-		to := v[i*r : (i+1)*r]
-		for k := copy(to, l.of(l.v, i)); k < r; k++ {
-			to[k] = size * l.random.NormFloat64()
-		}
-		unitLength(to)
-	}
-	l.turn(v, r)
-}
-
 // turn makes v, of r columns, V.
 func (l *lowRank) turn(v []float64, r int) {
 	l.v, l.r = v, r
@@ -213,37 +206,40 @@ func (l *lowRank) turn(v []float64, r int) {
 	}
 }
 
-// readB makes the rows of C; false where these and what the method takes are more than the limit.
-func (l *lowRank) readB(limit int64) bool {
-	count := func(visit func(i, j int, v float64)) {
-		for j, k := 0, 0; j < l.n; j++ {
-			for i := j; i < l.n; i++ {
-				if v := l.b[k]; v != 0 && i > j {
+// readB makes the rows of C; false where the time is over, and where what the method takes with r columns is more than
+// the limit.
+func (l *lowRank) readB(r int, limit int64) bool {
+	below := func(visit func(i, j int, v float64)) {
+		for j, k := 0, 0; j < l.n && !l.stop.Reached(l.n-j); j++ {
+			for i := j + 1; i < l.n; i++ {
+				if v := l.b[k+i-j]; v != 0 {
 					visit(i, j, v)
 				}
-				k++
 			}
+			k += l.n - j
 		}
 	}
-	count(func(i, j int, _ float64) { l.start[i+1]++; l.start[j+1]++ })
+	l.start = make([]int32, l.n+1)
+	below(func(i, j int, _ float64) { l.start[i+1]++; l.start[j+1]++ })
 	for i := range l.n {
 		l.start[i+1] += l.start[i]
 	}
-	n, r, m := int64(l.n), int64(l.r), int64(len(l.b))
-	if need := 8*(8*n*r+2*n*n+6*m) + 12*int64(l.start[l.n]); limit > 0 && need > limit { // the judge has two matrices
+	n, m := int64(l.n), int64(len(l.b))
+	need := 8*(8*n*int64(r)+2*n*n+6*m) + 12*int64(l.start[l.n]) // the judge has two matrices
+	if limit > 0 && need > limit || l.stop.Reached(0) {
 		return false
 	}
 	l.ind, l.val = make([]int32, l.start[l.n]), make([]float64, l.start[l.n])
-	next := append([]int32(nil), l.start[:l.n]...)
-	count(func(i, j int, v float64) {
+	next := slices.Clone(l.start)
+	below(func(i, j int, v float64) {
 		v *= math.Sqrt(l.d[i]*l.d[j]) / math.Sqrt2
-		for _, e := range [][2]int{{i, j}, {j, i}} {
+		for _, e := range [2][2]int{{i, j}, {j, i}} {
 			k := next[e[0]]
 			l.ind[k], l.val[k] = int32(e[1]), v
 			next[e[0]]++
 		}
 	})
-	return true
+	return !l.stop.Reached(0)
 }
 
 func (l *lowRank) of(v []float64, i int) []float64 { return v[i*l.r : (i+1)*l.r] }
@@ -445,8 +441,8 @@ func (l *lowRank) newton(small float64, o *backends.Options) bool {
 				return false
 			}
 		}
-		falls, bounded, ok := l.direction(min(leastLess, math.Sqrt(worst)), radius)
-		if !ok {
+		falls, bounded, fine := l.direction(min(leastLess, math.Sqrt(worst)), radius)
+		if !fine {
 			return false
 		}
 		copy(l.kept, l.v)
@@ -511,26 +507,20 @@ func (l *lowRank) solve(judge *backends.Judge, o backends.Options) *backends.Sol
 	if !l.sweep() {
 		return nil
 	}
-	for range lowRankTries {
-		if !l.newton(gradientPart*slackPart*o.Eps, &o) {
-			return nil
-		}
-		sum := 0.0
-		for _, v := range l.l {
-			sum += v
-		}
-		if !(sum > 0) {
-			return nil
-		}
-		gap := o.Eps * max(1, math.Abs(l.paid()-sum))
-		sol := l.point(slackPart*gap/float64(l.n), multiplierPart*gap/sum)
-		if sol == nil || judge.Optimal(sol.X, sol.S, sol.Z, o.Eps) && judge.Unsettled(sol.X, sol.S, sol.Z, o.Eps) <= 1 {
-			return sol
-		}
-		if l.iterations == o.MaxIterations {
-			break
-		}
-		l.widen(l.r, widening)
+	if !l.newton(gradientPart*slackPart*o.Eps, &o) {
+		return nil
 	}
-	return nil
+	sum := 0.0
+	for _, v := range l.l {
+		sum += v
+	}
+	if !(sum > 0) {
+		return nil
+	}
+	gap := o.Eps * max(1, math.Abs(l.paid()-sum))
+	sol := l.point(slackPart*gap/float64(l.n), multiplierPart*gap/sum)
+	if sol == nil || !judge.Optimal(sol.X, sol.S, sol.Z, o.Eps) || judge.Unsettled(sol.X, sol.S, sol.Z, o.Eps) > 1 {
+		return nil
+	}
+	return sol
 }

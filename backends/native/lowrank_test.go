@@ -205,4 +205,7 @@ func TestLowRankSolver(t *testing.T) {
 		require.Nil(t, newLowRank(p, nil, 0), name)
 	}
 	require.Nil(t, newLowRank(grid(1), nil, 1000), "within 1000 bytes")
+	other := &backends.Problem{Q: []float64{1}, B: []float64{1, 0}, A: sparse.NewCSC(2, 1, []int{0, 2}, []int{0, 1},
+		[]float64{1, -1}), Cones: []backends.Cone{backends.Zero(1), backends.Nonnegative(1)}}
+	require.Zero(t, testing.AllocsPerRun(5, func() { newLowRank(other, nil, 0) }), "of programs that it is not for")
 }

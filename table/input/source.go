@@ -24,8 +24,8 @@ const Stream = "-"
 // SplitAll is the [Source.Split] that leaves no rows for a test.
 const SplitAll = "all"
 
-// The division of rows where the caller does not say: folds of one table, or parts where there are to be no folds, the
-// second one where the test rows come from a file of their own.
+// The division of rows where the caller does not say: folds of one table, twice as many of a small one, or parts where
+// there are to be no folds, the second one where the test rows come from a file of their own.
 const (
 	DefaultFolds       = 5
 	DefaultSplit       = "0.5/0.25/rest"

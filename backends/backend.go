@@ -105,6 +105,8 @@ type Capabilities struct {
 	// others are accepted and set up again.
 	UpdateVectors, UpdateMatrices bool
 	WarmStart, Certificates       bool
+	// Threads says that [Options.Threads] counts.
+	Threads bool
 	// FirstOrder says that the method has many cheap iterations, and may stall above tight tolerances.
 	FirstOrder bool
 	// Presolves says that the backend finds rows and columns that need no solver itself, so that [Open] hands problems on
@@ -153,7 +155,8 @@ type Options struct {
 	MaxIterations int
 	// TimeLimit bounds the time of one Solve, with the work of a Setup or Update that is left to it; 0 means none.
 	TimeLimit time.Duration
-	// Threads bounds the threads of one Solve; 0 means 1.
+	// Threads bounds the threads of one Solve; 0 means 1. The native backend shares large products of matrices, with the
+	// same result to the bit, and others take one.
 	Threads int
 	// Memory bounds the bytes that one Setup and Solve take; 0 means no bound. What would need more
 	// ends with a [*MemoryError]. The native backend keeps to it.

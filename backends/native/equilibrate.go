@@ -265,7 +265,7 @@ func (s *solver) prepare() error {
 		s.form, s.run, s.pending = nil, nil, allNumbers
 	}
 	if s.form == nil {
-		f, err := newForm(&s.user, &s.stop, s.options.Memory)
+		f, err := newForm(&s.user, &s.stop, s.options.Threads, s.options.Memory)
 		if err != nil {
 			return err
 		}

@@ -37,10 +37,14 @@ type form struct {
 	points  [keptPoints]backends.Solution
 	given   int        // so many of points have been given away since the run began
 	stop    *stop.Stop // where it is reached, work is left unfinished all over the package
+	threads int
 	memory  *memory
 	bytes   int64 // what of it the form takes
 	kkt     int64 // and the Newton systems
 }
+
+// within is what dense kernels have to know.
+func (f *form) within() dense.Within { return dense.Within{Stop: f.stop, Threads: f.threads} }
 
 // rowOrigin says where a row comes from: s = sign (s_user - shift).
 type rowOrigin struct {
@@ -50,9 +54,9 @@ type rowOrigin struct {
 }
 
 // newForm sorts the rows of p and lays out its matrices; fill puts in the numbers.
-func newForm(p *backends.Problem, s *stop.Stop, limit int64) (*form, error) {
+func newForm(p *backends.Problem, s *stop.Stop, threads int, limit int64) (*form, error) {
 	n, m := p.Dims()
-	f := &form{n: n, stop: s, memory: &memory{limit: limit}}
+	f := &form{n: n, stop: s, threads: threads, memory: &memory{limit: limit}}
 	if err := f.fits(p); err != nil {
 		return nil, err
 	}

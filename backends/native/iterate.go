@@ -2,7 +2,6 @@ package native
 
 import (
 	"github.com/conetune/conetune/backends"
-	"github.com/conetune/conetune/internal/dense"
 )
 
 // iterate is what the strategies share: a point of the scaled problem with its residuals in the equations
@@ -102,7 +101,7 @@ func (it *iterate) makeCones() {
 	if f.nonneg > 0 {
 		add(newNonnegative(f.nonneg), f.nonneg)
 	}
-	maker := makers(f.blocks, dense.Within{Stop: f.stop})
+	maker := makers(f.blocks, f.within())
 	for _, c := range f.blocks {
 		if f.stop.Reached(100 + c.Dim) {
 			return

@@ -146,7 +146,7 @@ func (k *kkt) analyse() error {
 	f, lasts := k.f, int64(0)
 	var err error
 	k.factor, err = ldl.AnalyzeWith(k.size, k.mat.ptr, k.mat.ind, k.sign,
-		ldl.Options{Stop: f.stop, Memory: func(lasting, passing int64) error {
+		ldl.Options{Stop: f.stop, Threads: f.threads, Memory: func(lasting, passing int64) error {
 			lasts = lasting
 			return f.memory.fits(what, lasting+passing)
 		}})

@@ -58,6 +58,7 @@ func (Backend) Capabilities() backends.Capabilities {
 		UpdateMatrices: true,
 		WarmStart:      true,
 		Certificates:   true,
+		Threads:        true,
 	}
 }
 

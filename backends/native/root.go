@@ -89,7 +89,7 @@ func (*root) struggles() bool { return false }
 // newRoot returns an empty root if the problem is not one for it.
 func newRoot(it *iterate) *root {
 	f := it.f
-	q := &root{iterate: it, n: f.n, rows: f.nonneg, within: dense.Within{Stop: f.stop}}
+	q := &root{iterate: it, n: f.n, rows: f.nonneg, within: f.within()}
 	fits := f.zero == 0 && len(f.p.ind) == 0
 	for j := range f.n {
 		fits = fits && f.a.ptr[j] < f.a.ptr[j+1]

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/conetune/conetune/backends/internal/ldl"
-	"github.com/conetune/conetune/internal/dense"
 )
 
 // touching lists, for the rows from:to, the columns with an entry there.
@@ -154,7 +153,7 @@ func (s *schur) takeOwn(p *matrixPart, columns []int32) bool {
 func (s *schur) link() error {
 	f := s.f
 	for _, p := range s.matrices {
-		p.g.n, p.g.sign, p.g.within = p.c.order(), -1, dense.Within{Stop: f.stop}
+		p.g.n, p.g.sign, p.g.within = p.c.order(), -1, f.within()
 		switch p.form {
 		case eliminateRows:
 			p.g.sign = 1

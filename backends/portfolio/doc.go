@@ -110,6 +110,7 @@ func capabilities(list []backends.ConicBackend, least int) backends.Capabilities
 		all.WarmStart = all.WarmStart && c.WarmStart
 		all.Certificates = all.Certificates && c.Certificates
 		all.FirstOrder = all.FirstOrder && c.FirstOrder
+		all.Threads = all.Threads || c.Threads
 		versions = append(versions, b.Name()+" "+c.Version)
 		if !slices.Contains(licenses, c.License) {
 			licenses = append(licenses, c.License)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/internal/cli"
 	"github.com/conetune/conetune/internal/must"
 )
@@ -342,10 +343,16 @@ func TestAdaptiveFlags(t *testing.T) {
 func TestThreads(t *testing.T) {
 	dir := t.TempDir()
 	data, program := write(t, dir, "table.csv", csvText(1, 40, 4)), write(t, dir, "tiny.qps", tinyQPS)
-	o := conetune(t, "solve", program, "--threads", "4")
-	o.ok(t)
-	require.Equal(t, "conetune: --threads 4: a solve on the native backend runs on one thread\n", o.stderr)
-	o = conetune(t, "solve", program, "--threads", "1")
+	for _, name := range backends.Names() {
+		o := conetune(t, "solve", program, "--threads", "4", "--backend", name)
+		o.ok(t)
+		if b := must.Of(backends.Open(name))(t); !b.Capabilities().Threads {
+			require.Equal(t, "conetune: --threads 4: a solve on the "+name+" backend runs on one thread\n", o.stderr)
+		} else {
+			require.Empty(t, o.stderr)
+		}
+	}
+	o := conetune(t, "solve", program, "--threads", "1")
 	o.ok(t)
 	require.Empty(t, o.stderr)
 	// Of tune it bounds all threads, and the result does not depend on it.

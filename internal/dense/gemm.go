@@ -32,6 +32,10 @@ func (w Within) GemmNT(m, n, k int, a []float64, lda int, b []float64, ldb int, 
 	checkMatrix("A", m, k, a, lda)
 	checkMatrix("B", n, k, b, ldb)
 	checkMatrix("C", m, n, c, ldc)
+	if parts := w.shares(m, n, k); parts > 1 {
+		w.shareGemmNT(parts, m, n, k, a, lda, b, ldb, c, ldc)
+		return
+	}
 	switch size := int64(m) * int64(n) * int64(k); {
 	case size <= tinyWork:
 		gemmTiny(m, n, k, a, lda, b, ldb, c, ldc)
@@ -46,6 +50,19 @@ func (w Within) GemmNT(m, n, k int, a []float64, lda int, b []float64, ldb int, 
 	default:
 		gemmPacked(w.Stop, m, n, k, a, lda, b, ldb, c, ldc)
 	}
+}
+
+// shareGemmNT cuts the longer side of C.
+func (w Within) shareGemmNT(parts, m, n, k int, a []float64, lda int, b []float64, ldb int, c []float64, ldc int) {
+	if m >= n {
+		w.share(parts, m, rowsPerBlock(), false, func(in Within, from, to int) {
+			in.GemmNT(to-from, n, k, a[from:], lda, b, ldb, c[from:], ldc)
+		})
+		return
+	}
+	w.share(parts, n, columnsPerStrip(), false, func(in Within, from, to int) {
+		in.GemmNT(m, to-from, k, a, lda, b[from:], ldb, c[from*ldc:], ldc)
+	})
 }
 
 // gemmTiny is GemmNT for a handful of entries.
@@ -120,6 +137,10 @@ func (in Within) SyrkNT(n, k int, a []float64, lda int, b []float64, ldb int, c 
 	checkMatrix("A", n, k, a, lda)
 	checkMatrix("B", n, k, b, ldb)
 	checkMatrix("C", n, n, c, ldc)
+	if parts := in.shares(n, n, k) / 2; parts > 1 {
+		in.shareSyrkNT(parts, n, k, a, lda, b, ldb, c, ldc)
+		return
+	}
 	s := in.Stop
 	if n <= blockRows || n*k <= packFromLower {
 		if int64(n)*int64(n)*int64(k) < longWork {
@@ -152,6 +173,16 @@ func (in Within) SyrkNT(n, k int, a []float64, lda int, b []float64, ldb int, c 
 		}
 	}
 	w.release()
+}
+
+// shareSyrkNT cuts the columns of C: a part has a triangle and what is below.
+func (in Within) shareSyrkNT(parts, n, k int, a []float64, lda int, b []float64, ldb int, c []float64, ldc int) {
+	in.share(parts, n, columnsPerStrip(), true, func(in Within, from, to int) {
+		in.SyrkNT(to-from, k, a[from:], lda, b[from:], ldb, c[from+from*ldc:], ldc)
+		if to < n {
+			in.GemmNT(n-to, to-from, k, a[to:], lda, b[from:], ldb, c[to+from*ldc:], ldc)
+		}
+	})
 }
 
 // syrkStrips is SyrkNT strip by strip, each from its diagonal down, without packing.

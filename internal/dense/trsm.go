@@ -39,6 +39,10 @@ func (in Within) SolvePanel(m, n int, l []float64, ldl int, dInv []float64, a []
 // Without dInv, W is A.
 func (in Within) solveRight(m, n int, l []float64, ldl int, dInv []float64, a []float64, lda int, w []float64,
 	ldw int) {
+	if parts := in.shares(m, n, n) / 2; parts > 1 {
+		in.shareRight(parts, m, n, l, ldl, dInv, a, lda, w, ldw)
+		return
+	}
 	nr := columnsPerStrip()
 	for j0 := 0; j0 < n; j0 += trsmBlock {
 		j1 := min(j0+trsmBlock, n)
@@ -55,6 +59,14 @@ func (in Within) solveRight(m, n int, l []float64, ldl int, dInv []float64, a []
 			}
 		}
 	}
+}
+
+// shareRight cuts the rows of A.
+func (in Within) shareRight(parts, m, n int, l []float64, ldl int, dInv []float64, a []float64, lda int, w []float64,
+	ldw int) {
+	in.share(parts, m, rowsPerBlock(), false, func(in Within, from, to int) {
+		in.solveRight(to-from, n, l, ldl, dInv, a[from:], lda, w[from:], ldw)
+	})
 }
 
 // some returns x[from:from+n], or nothing of an empty x.

@@ -1,13 +1,22 @@
 package dense
 
-import "github.com/conetune/conetune/internal/stop"
+import (
+	"math"
+
+	"github.com/conetune/conetune/internal/crew"
+	"github.com/conetune/conetune/internal/stop"
+)
 
 // Within has the kernels whose time may be long, as
 // they are called within a computation that may have to end: they look at Stop between blocks of
 // some milliseconds, and leave their outputs unfinished where it is reached. A
 // call that takes less than that does not look at it at all; whoever makes many tells
-// Stop about them.
-type Within struct{ Stop *stop.Stop }
+// Stop about them. Products of matrices, and what consists of them, are shared by so many Threads, none and one being the
+// same, where they are worth it: each entry is the same to the bit, as its terms are added up by one of them.
+type Within struct {
+	Stop    *stop.Stop
+	Threads int
+}
 
 const (
 	// Up to so many multiplications a call is over before anybody waits.
@@ -20,6 +29,35 @@ const (
 	// A strip has at most so many rows between two looks, a multiple of every rowsPerBlock.
 	stripRows = 2048 * 24
 )
+
+// shareWork is how many multiplications the share of a thread has at least, a few tenths of a millisecond.
+const shareWork = 1 << 21
+
+// shares returns into how many parts to cut a product of these sizes.
+func (w Within) shares(m, n, k int) int {
+	if w.Threads <= 1 {
+		return 1
+	}
+	return int(min(int64(4*w.Threads), int64(m)*int64(n)*int64(k)/shareWork))
+}
+
+// share calls f for parts of 0..n, which end at multiples of unit, side by side. With lower they have the same parts of
+// a triangle below its diagonal.
+func (w Within) share(parts, n, unit int, lower bool, f func(in Within, from, to int)) {
+	end := func(part int) int {
+		x := float64(part) / float64(parts)
+		if lower {
+			x = 1 - math.Sqrt(1-x)
+		}
+		return min(n, int(math.Ceil(x*float64(n)/float64(unit)))*unit)
+	}
+	crew.Each(parts, w.Threads, func(part int) {
+		if from, to := end(part), end(part+1); from < to {
+			f(Within{Stop: w.Stop.Copy()}, from, to)
+		}
+	})
+	w.Stop.Look()
+}
 
 // cost returns what a product of these sizes is to Stop.
 func cost(m, n, k int) int { return int(min(int64(m)*int64(n)*int64(k)/perOperation, stop.Interval)) }

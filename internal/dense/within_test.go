@@ -12,7 +12,7 @@ import (
 )
 
 // TestWithin runs each kernel with a Stop that is looked at as often as it can be. Not reached,
-// it changes no bit. Reached, the kernel leaves at the next block.
+// it changes no bit, and nor do threads. Reached, the kernel leaves at the next block.
 func TestWithin(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	random := func(n int) []float64 {
@@ -58,14 +58,19 @@ func TestWithin(t *testing.T) {
 			kernel.run(Within{}, plain)
 			s, ctx := stop.Every(1), stoptest.After(1<<30)
 			s.Begin(ctx, 0)
-			kernel.run(Within{s}, within)
+			kernel.run(Within{Stop: s}, within)
 			assert.True(t, slices.Equal(plain, within), "a Stop that is not reached changes the result")
 			assert.Greater(t, ctx.Looks(), 2, "looks")
+			for threads := range 5 {
+				shared := slices.Clone(c)
+				kernel.run(Within{Threads: threads}, shared)
+				assert.True(t, slices.Equal(plain, shared), "%d threads change the result", threads)
+			}
 			whole := ctx.Looks()
 			for _, at := range []int{0, 1, whole / 2} {
 				ctx := stoptest.After(at)
 				s.Begin(ctx, 0)
-				kernel.run(Within{s}, slices.Clone(c))
+				kernel.run(Within{Stop: s}, slices.Clone(c))
 				assert.Equal(t, at+1, ctx.Looks(), "looks after the end was reached")
 			}
 		})

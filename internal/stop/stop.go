@@ -44,6 +44,15 @@ func (s *Stop) Begin(ctx context.Context, limit time.Duration) {
 	}
 }
 
+// Copy is a Stop for another goroutine that works for the same computation.
+func (s *Stop) Copy() *Stop {
+	if s == nil {
+		return nil
+	}
+	out := *s
+	return &out
+}
+
 // End lets the context go; s is never reached until the next Begin.
 func (s *Stop) End() { *s = Stop{interval: s.interval} }
 

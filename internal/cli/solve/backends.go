@@ -63,7 +63,7 @@ func listBackends() ([]backendInfo, error) {
 			name string
 		}{
 			{c.Quadratic, "quadratic objective"}, {c.UpdateVectors, "vector updates"}, {c.UpdateMatrices, "matrix updates"},
-			{c.WarmStart, "warm start"}, {c.Certificates, "certificates"},
+			{c.WarmStart, "warm start"}, {c.Certificates, "certificates"}, {c.Threads, "threads"},
 		} {
 			if f.has {
 				info.Features = append(info.Features, f.name)

@@ -42,7 +42,7 @@ func (f *solveFlags) rows() []cli.Flag {
 			"at most `TIME` after the file was read, such as 60s or 5m (default: no limit)", cli.Traits{Most: cli.AnyNumber}),
 		cli.NewFlag("max-iter", &f.maxIter, "at most `N` iterations (default: the solver's)",
 			cli.Traits{Most: cli.MostIterations}),
-		cli.NewFlag("threads", &f.threads, "at most `N` threads; no solver of this program uses more than one yet",
+		cli.NewFlag("threads", &f.threads, "at most `N` threads, which the native backend uses on large factors",
 			cli.Traits{Most: cli.MostThreads}),
 		cli.MemoryFlag(),
 		cli.NewFlag("json", &f.asJSON, "print one JSON object instead of a table"),
@@ -89,7 +89,7 @@ func Command(a *cli.App) *cobra.Command {
 			if err := a.ClaimOutput("--out", f.out, f.asJSON); err != nil {
 				return err
 			}
-			if f.threads > 1 {
+			if b, err := backends.Open(f.backend); f.threads > 1 && err == nil && !b.Capabilities().Threads {
 				a.Note("conetune: --threads %d: a solve on the %s backend runs on one thread", f.threads, f.backend)
 			}
 			return solveFile(a, cmd.Context(), args[0], &f)

@@ -122,7 +122,7 @@ type work interface {
 	// block are the products of some features with each other, of one target: a square matrix by columns, of which the
 	// lower triangle counts.
 	block(features []int) []float64
-	// times sets out, which is zero, to the products of features of one target with a direction.
+	// times sets out, which is zero, to the products of features with a direction.
 	times(features []int, step, out []float64)
 }
 

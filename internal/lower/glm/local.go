@@ -103,13 +103,17 @@ func less(r, column, step []float64, q int) {
 func (l *local) diagonal(j int) float64 { return l.h[l.place[j]*(l.lda+1)] }
 
 func (l *local) times(features []int, step, out []float64) {
+	q := l.q
 	for i, j := range features {
-		if step[i] == 0 {
+		if !nonzero(step[i*q : (i+1)*q]) {
 			continue
 		}
 		column := l.column(l.place[j])
 		for k, m := range features {
-			out[k] += step[i] * column[l.place[m]]
+			h := column[l.place[m]]
+			for c, s := range step[i*q : (i+1)*q] {
+				out[k*q+c] += s * h
+			}
 		}
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/internal/dense"
+	"github.com/conetune/conetune/internal/finite"
+	"github.com/conetune/conetune/internal/lower/numerics"
 )
 
 // newtons takes Newton steps until one is not cut, each over what the one before has left, and says whether any moved.
@@ -48,11 +50,10 @@ func (f *fold) newtons(ctx context.Context, active []int, w *Weights) (moved boo
 	return moved
 }
 
-// newton goes along a direction, as Newton's, for the coefficients that are not zero, as far as no sign changes, none
-// passes a bound, and the objective falls. It says whether it moved, and whether one of the first two has cut it.
+// newton goes along a direction, as Newton's, for the coefficients that are not zero, see follow. It says whether it
+// moved, and whether any coefficient stopped on the way.
 func (f *fold) newton(active []int, w *Weights, direction func(features, unit []int, g []float64,
-	w *Weights) []float64) (moved, cutShort bool) {
-	q := f.d.q
+	w *Weights) []float64) (moved, cut bool) {
 	var features, unit []int
 	for _, u := range active {
 		if !f.inUse(u) { // sweeps have made it zero
@@ -65,137 +66,106 @@ func (f *fold) newton(active []int, w *Weights, direction func(features, unit []
 			features, unit = append(features, j), append(unit, u)
 		}
 	}
-	n, order := len(features), len(features)*q
 	g := f.descents(features, unit, w)
 	step := direction(features, unit, g, w)
-	if step == nil {
+	if step == nil || !finite.All(step...) {
 		return false, false
 	}
 	if f.d.classes > 1 {
 		f.uncommon(features, step)
 	}
-	if !f.coupled(unit, w) {
-		return f.follow(features, unit, step, g, w)
-	}
-	slope := 0.0
-	for i := range n {
-		for k := range q {
-			v := step[i*q+k]
-			slope += v * g[i*q+k]
-			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return false, false
-			}
-		}
-	}
-	if !(slope > 0) {
-		return false, false
-	}
-	before := f.penalties(active, w)
-	kept, pull, steps := make([]float64, 0, order), f.work.fall(nil, features), make([]float64, order)
-	for _, j := range features {
-		kept = append(kept, f.b[j*q:(j+1)*q]...)
-	}
-	move := func(by float64) {
-		for i, j := range features {
-			for k := range q {
-				steps[i*q+k] = by * (f.b[j*q+k] - kept[i*q+k])
-			}
-		}
-		f.work.move(steps, features)
-	}
-	const halvings = 30
-	far := 1.0
-	for range halvings {
-		cutShort, expected, gain := false, 0.0, 0.0
-		for i, j := range features {
-			for k := range q {
-				b := f.b[j*q+k]
-				whole := b + far*step[i*q+k]
-				to := f.within(b, whole, j, unit[i], w)
-				cutShort = cutShort || to != whole
-				expected += (to - b) * g[i*q+k]
-				gain += (to - b) * pull[i*q+k]
-				f.b[j*q+k] = to
-			}
-		}
-		change := f.penalties(active, w) - before - gain
-		// the loss falls by less than its gradient says
-		if rounding := 1e-15 * math.Abs(before); expected > 0 && change <= rounding {
-			move(1)
-			// half the sum of the gradients at both ends, as the loss is quadratic
-			for i, v := range f.work.fall(nil, features) {
-				change += steps[i] * (pull[i] - v) / 2
-			}
-			if change <= -1e-4*expected+rounding {
-				return true, cutShort
-			}
-			move(-1)
-		}
-		for i, j := range features {
-			copy(f.b[j*q:(j+1)*q], kept[i*q:])
-		}
-		far /= 2
-	}
-	return false, false
+	return f.follow(features, unit, step, g, w)
 }
 
-// follow goes along a direction of coefficients whose penalties are separable, of which each stops at its next kink or
-// bound, to the first minimum: between these stops the objective is a parabola. It says whether it moved, and whether
-// any stopped.
+// follow goes along a direction, on which each coefficient stops at its next kink or bound, to the first minimum:
+// between these stops the objective is a parabola and the norms of units of several coefficients. It says whether it
+// moved, and whether any stopped.
 func (f *fold) follow(features, unit []int, step, descent []float64, w *Weights) (moved, cut bool) {
-	n := len(features)
+	const points, near = 60, 1e-6 // of the slope at the beginning
 	type stop struct {
 		at float64
-		i  int
+		e  int
 	}
+	type way struct{ weight, bb, bs, ss float64 } // of a norm: after t, |b|^2 + 2 t b's + t^2 |s|^2 is its square
+	q, norms := f.d.q, f.norms(features, unit, w)
 	var stops []stop
-	end := make([]float64, n) // where coefficients are at last
+	end, b := make([]float64, len(step)), make([]float64, 0, len(step)) // where coefficients are at last, and now
 	for i, j := range features {
-		b := f.b[j]
-		if math.IsNaN(step[i]) || math.IsInf(step[i], 0) {
-			return false, false
-		}
-		if end[i] = f.within(b, math.Copysign(math.MaxFloat64, step[i]), j, unit[i], w); step[i] != 0 &&
-			math.Abs(end[i]) < math.MaxFloat64 {
-			stops = append(stops, stop{(end[i] - b) / step[i], i})
+		b = append(b, f.b[j*q:(j+1)*q]...)
+		for e := i * q; e < (i+1)*q; e++ {
+			if end[e] = f.within(b[e], math.Copysign(math.MaxFloat64, step[e]), j, unit[i], w); step[e] != 0 &&
+				math.Abs(end[e]) < math.MaxFloat64 {
+				stops = append(stops, stop{(end[e] - b[e]) / step[e], e})
+			}
+			if norm := norms[unit[i]]; norm > 0 {
+				descent[e] += w.Norm[unit[i]] * b[e] / norm // but for the norms
+			}
 		}
 	}
-	slices.SortFunc(stops, func(a, b stop) int { return cmp.Or(cmp.Compare(a.at, b.at), a.i-b.i) })
+	slices.SortFunc(stops, func(a, b stop) int { return cmp.Or(cmp.Compare(a.at, b.at), a.e-b.e) })
 	times := func(step []float64) []float64 { // the curvature with a direction
-		out := make([]float64, n)
+		out := make([]float64, len(step))
 		f.work.times(features, step, out)
-		for i, v := range step {
-			out[i] += w.second(features[i]) * v
+		for e, v := range step {
+			out[e] += w.second(features[e/q]) * v
 		}
 		return out
 	}
-	image, one, at := times(step), make([]float64, n), 0.0
+	image, one, at := times(step), make([]float64, len(step)), 0.0
 	for k := 0; ; k++ {
-		ahead, slope, curve := math.Inf(1), dense.Dot(descent, step), dense.Dot(image, step)
-		if !(slope > 0) {
-			break
-		}
-		if curve > 0 {
-			ahead = slope / curve
-		}
-		if k == len(stops) || at+ahead <= stops[k].at {
-			if at += ahead; math.IsInf(at, 1) {
-				return false, false // along which nothing is penalised
+		linear, square := dense.Dot(descent, step), dense.Dot(image, step)
+		var ways []way
+		for e, s := range step {
+			if u := unit[e/q]; norms[u] > 0 {
+				if e == 0 || unit[(e-1)/q] != u {
+					ways = append(ways, way{weight: w.Norm[u]})
+				}
+				n := &ways[len(ways)-1]
+				n.bb, n.bs, n.ss = n.bb+b[e]*b[e], n.bs+b[e]*s, n.ss+s*s
 			}
+		}
+		slope := func(t float64) float64 {
+			value := linear - t*square
+			for _, n := range ways {
+				value -= n.weight * (n.bs + t*n.ss) / math.Sqrt(max(n.bb+t*(2*n.bs+t*n.ss), math.SmallestNonzeroFloat64))
+			}
+			return value
+		}
+		first, by := slope(0), math.Inf(1)
+		if !(first > 0) {
 			break
 		}
-		dense.Axpy(at-stops[k].at, image, descent)
-		i := stops[k].i
-		at, one[i] = stops[k].at, step[i]
-		dense.Axpy(-1, times(one), image)
-		f.shift(features[i], end[i])
-		step[i], one[i], cut, moved = 0, 0, true, true
-	}
-	for i, j := range features {
-		if step[i] != 0 && at > 0 {
-			f.shift(j, f.b[j]+at*step[i])
-			moved = true
+		if square > 0 {
+			by = first / square // or less, as norms bend
 		}
+		if k < len(stops) {
+			by = min(by, stops[k].at-at)
+		}
+		if math.IsInf(by, 1) {
+			return false, false // along which nothing is penalised
+		}
+		far := by
+		numerics.Search(first, near, points, func(t float64) (rises float64, ok, done bool) {
+			by = t * far
+			return slope(by), true, false
+		})
+		dense.Axpy(by, step, b)
+		if moved = moved || by > 0; k == len(stops) || by < stops[k].at-at {
+			break
+		}
+		dense.Axpy(-by, image, descent)
+		e := stops[k].e
+		at, one[e] = stops[k].at, step[e]
+		dense.Axpy(-1, times(one), image)
+		b[e], step[e], one[e], cut, moved = end[e], 0, 0, true, true
+	}
+	if moved {
+		for i, j := range features {
+			for k := range q {
+				step[i*q+k], f.b[j*q+k] = b[i*q+k]-f.b[j*q+k], b[i*q+k]
+			}
+		}
+		f.work.move(step, features)
 	}
 	return moved, cut
 }

@@ -114,19 +114,18 @@ func (s *residual) one(c int, by float64, r []float64, plain bool) {
 }
 
 func (s *residual) times(features []int, step, out []float64) {
-	image, mean := make([]float64, s.x.Rows()), 0.0
-	for i, j := range features {
-		if c := s.place[j]; step[i] != 0 {
-			s.x.Axpy(step[i], c, image)
-			mean += step[i] * s.mean[c]
+	q, root := len(s.r), s.roots()
+	v, back := make([]float64, len(features)), make([]float64, len(features))
+	for k := range q {
+		for i := range v {
+			v[i] = step[i*q+k]
 		}
-	}
-	if s.rows != nil {
-		floats.Mul(image, s.rows)
-	}
-	for i, j := range features {
-		c := s.place[j]
-		out[i] = s.x.Dot(c, image)/s.weight - mean*s.mean[c]
+		image := make([]float64, s.x.Rows())
+		s.image(features, v, root, image)
+		s.products(features, image, root, back)
+		for i, b := range back {
+			out[i*q+k] = b / (s.weight * float64(q))
+		}
 	}
 }
 

@@ -442,7 +442,7 @@ func (p *Path) solveCurved(ctx context.Context, tol float64) {
 	}
 	judge := func(f *fold) {
 		pt, before := f.point, f.gap
-		f.measure(f.weights, d.all)
+		f.measure(f.weights)
 		f.joins = f.violators(f.weights)
 		if f.gap <= tol*f.null() {
 			f.solved = pt.last || !whole || Sparse(d.x) && len(f.active()) > mostSparse // which have no Newton steps
@@ -489,7 +489,7 @@ func (d *Data) Gap(loss, null float64, gradient, b []float64, slant, b0 float64,
 			f.working = append(f.working, u)
 		}
 	}
-	f.measure(w, d.all)
+	f.measure(w)
 	return f.gap
 }
 

@@ -243,11 +243,10 @@ func (f *fold) pulls(u int) bool {
 }
 
 // ending says where settle ends: a sweep moves no coefficient by more than fall in the objective, or by more than a
-// share of what the first did, or the gap of the problem over the working set is at most gap. again says that it has
-// ended so before, and that was not enough.
+// share of what the first did. again says that it has ended so before, and that was not enough.
 type ending struct {
-	fall, share, gap float64
-	again            bool
+	fall, share float64
+	again       bool
 }
 
 // settle solves over the working set by sweeps, and Newton steps where they are slow, or where it is done again.
@@ -292,12 +291,6 @@ func (f *fold) settle(ctx context.Context, w *Weights, end ending) {
 			}
 			if coupled {
 				f.extrapolate(&done, w)
-			}
-		}
-		if end.gap > 0 && f.d.single {
-			f.read()
-			if f.measure(w, f.working); f.gap <= end.gap {
-				return
 			}
 		}
 	}

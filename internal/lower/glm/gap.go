@@ -2,7 +2,7 @@ package glm
 
 import "math"
 
-// measure computes the duality gap of the problem over some units, by the best bound of all units so far. With q the
+// measure computes the duality gap, by the best bound so far. With q the
 // gradients of the loss, less their signs, w the weights of norms and m of half squares, and the multipliers of the
 // training rows times a factor s, a value of the dual problem is
 //
@@ -12,7 +12,7 @@ import "math"
 // residuals r, linear is y'r and square |r|^2/2. Other losses are convex and not negative: the conjugate at derivatives
 // times s is at most s times that at these, which is known at the predictions: linear is the loss and b'q. Half squares
 // of units of several coefficients, and all beside a loss of squares, are rows of their own.
-func (f *fold) measure(w *Weights, units []int) {
+func (f *fold) measure(w *Weights) {
 	d, pt := f.d, f.point
 	bc, bq, squares := 0.0, 0.0, 0.0
 	for _, u := range f.working {
@@ -43,7 +43,7 @@ func (f *fold) measure(w *Weights, units []int) {
 	}
 	scale := 1.0
 	var smooth []int // units that half squares hold
-	for _, u := range units {
+	for u := range d.units {
 		if j := d.units[u][0]; pt != nil && f.alone(u) && w.second(j) > 0 {
 			if math.Abs(f.gradient[j]) > w.Norm[u]+w.absolute(j) {
 				smooth = append(smooth, u)
@@ -88,11 +88,8 @@ func (f *fold) measure(w *Weights, units []int) {
 	bound := max(best, 0) - beyond
 	f.objective = loss + f.penalties(f.working, w)
 	f.inner = f.objective - bound
-	if len(units) == len(d.units) { // those of all rounds hold
-		f.bound = max(f.bound, bound)
-		bound = f.bound
-	}
-	f.gap = max(f.objective-bound, 0)
+	f.bound = max(f.bound, bound) // those of all rounds hold
+	f.gap = max(f.objective-f.bound, 0)
 }
 
 // unbound is what the gap grows by as the gradient of unit u has the norm e, above its weight, and says whether no

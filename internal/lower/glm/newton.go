@@ -81,7 +81,7 @@ func (f *fold) newton(active []int, w *Weights, direction func(features, unit []
 // between these stops the objective is a parabola and the norms of units of several coefficients. It says whether it
 // moved, and whether any stopped.
 func (f *fold) follow(features, unit []int, step, descent []float64, w *Weights) (moved, cut bool) {
-	const points, near = 60, 1e-6 // of the slope at the beginning
+	const points, near = 60, 1e-3 // of the slope at the beginning
 	type stop struct {
 		at float64
 		e  int
@@ -256,12 +256,8 @@ func (f *fold) direction(ctx context.Context, features, unit []int, g []float64,
 	}
 	system := f.system(features, unit, w, mostOrder)
 	s, ok := f.work.(*residual)
-	switch {
-	case system.rows:
-	case ok && s.root != nil && s.x.Dense() && n > s.count && f.point.envelope == nil &&
-		!slices.ContainsFunc(unit, func(u int) bool { return !f.alone(u) }):
-		return nil // the rows do not determine a direction
-	case ok && !s.x.Dense() && !f.d.single && n > mostSparse, order > min(mostOrder, max(fewOrder, mostTimesRows*f.d.n)):
+	if sparse := ok && !s.x.Dense() && !f.d.single; !system.rows && (sparse && n > mostSparse ||
+		order > min(mostOrder, max(fewOrder, mostTimesRows*f.d.n))) {
 		return nil
 	}
 	if step = system.solve(ctx, g, 0); ctx.Err() != nil {

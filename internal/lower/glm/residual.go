@@ -30,7 +30,6 @@ type residual struct {
 	shift         []float64 // of each target, as are residuals
 	linear        []float64 // what is added to gradients, nil for none
 	fresh         bool      // made of the coefficients as they are
-	whole         func() []float64
 }
 
 func (s *residual) diagonal(j int) float64 { return s.squares[s.place[j]] }
@@ -130,9 +129,6 @@ func (s *residual) times(features []int, step, out []float64) {
 }
 
 func (s *residual) block(features []int) []float64 {
-	if s.whole != nil {
-		return pick(s.whole(), len(s.place), features)
-	}
 	columns := make([]int, len(features))
 	for a, j := range features {
 		columns[a] = s.place[j]

@@ -3,7 +3,6 @@ package glm
 import (
 	"context"
 	"slices"
-	"sync"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -20,10 +19,6 @@ type rows struct {
 	x     *design.Matrix
 	folds []residual // without residuals
 }
-
-// mostWhole bounds the features and fewProducts the number of multiplications up to which the products of all features
-// of a single fit are made, for all that start from one another.
-const mostWhole, fewProducts = 2000, 2e8
 
 func newRows(ctx context.Context, d *Data) *rows {
 	g := &rows{d: d, x: d.columns(), folds: make([]residual, len(d.folds))}
@@ -72,15 +67,6 @@ func newRows(ctx context.Context, d *Data) *rows {
 			rows: weights, left: p.val, even: d.weights == nil,
 		}
 	})
-	if size := float64(g.x.Stored()); len(d.folds) == 1 && d.p <= mostWhole && size*size/float64(d.n) <= fewProducts {
-		all := g.folds[0]
-		all.r = make([][]float64, d.q)
-		g.folds[0].whole = sync.OnceValue(func() []float64 {
-			h := all.block(place)
-			mirror(h, d.p)
-			return h
-		})
-	}
 	return g
 }
 

@@ -84,8 +84,8 @@ func (p *Path) From(ctx context.Context, b []float64) {
 // Sweeps go to a share of the tolerance of the gap, mostShare at most and leastShare at least. What a sweep gains is of
 // the order of the square of the distance to the solution, and the gap of that distance: so that the next gap, of this
 // solve or of the next one, is the share aimed of its tolerance, the share changes by the square of that over the gap
-// of this round, or tighter at least. gapShare is that of the gap of the problem over the working set.
-const mostShare, leastShare, aimed, tighter, tightenings, gapShare = 0.1, 1e-11, 0.5, 1e-4, 6, 0.01
+// of this round, or tighter at least.
+const mostShare, leastShare, aimed, tighter, tightenings = 0.1, 1e-11, 0.5, 1e-4, 6
 
 // Solve solves to a relative gap of tol. The error is for weights without meaning; where the context ends, the solution
 // is not solved.
@@ -124,14 +124,13 @@ func (p *Path) SolveEach(ctx context.Context, weights []*Weights, tol float64) (
 	})
 	p.rounds(ctx, math.MaxInt, d.products.gradients, func(f *fold) {
 		f.products.begin(f)
-		f.settle(ctx, f.weights, ending{fall: f.share * tol * f.null(), gap: gapShare * tol * f.null(),
-			again: left[f.number] < tightenings/2})
+		f.settle(ctx, f.weights, ending{fall: f.share * tol * f.null(), again: left[f.number] < tightenings/2})
 	}, func(f *fold) {
 		t := f.number
 		if f.joins = f.violators(f.weights); len(f.joins) > 0 {
 			return
 		}
-		f.measure(f.weights, d.all)
+		f.measure(f.weights)
 		null := f.null()
 		aim := aimed * tol * null / max(f.gap, math.SmallestNonzeroFloat64)
 		f.share = max(leastShare, min(mostShare, f.share*max(tighter, aim*aim)))

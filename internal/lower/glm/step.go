@@ -45,28 +45,22 @@ func (f *fold) single(j int, first, second float64) float64 {
 	return (curve + second) * step * step
 }
 
-// block minimises over a unit with several coefficients, or takes the steps of prox, which come near where it has
-// absolute values, or squares of different weights.
+// block takes the steps of prox over a unit with several coefficients.
 func (f *fold) block(u int, w *Weights) float64 {
 	members, q := f.d.units[u], f.d.q
-	second, exact := 0.0, q == 1 && w.L1 == nil && w.Norm[u] > 0
-	for _, j := range members {
-		exact = exact && w.second(j) == w.second(members[0])
-		second = max(second, w.second(j))
-	}
-	if f.pull = f.work.fall(f.pull[:0], members); exact && !f.inUse(u) && !(floats.Norm(f.pull, 2) > w.Norm[u]) {
+	f.pull = f.work.fall(f.pull[:0], members)
+	if w.L1 == nil && !f.inUse(u) && !(floats.Norm(f.pull, 2) > w.Norm[u]) {
 		return 0
 	}
-	e := f.spectrum(u, exact)
+	e := f.spectrum(u)
 	if !(e.most > 0) {
 		return 0
 	}
-	curve := e.most + second
-	if exact && e.vectors != nil {
-		f.exact(u, e, second, w.Norm[u])
-	} else {
-		f.prox(u, curve, w, e.products)
+	curve := e.most
+	for _, j := range members {
+		curve = max(curve, e.most+w.second(j))
 	}
+	f.prox(u, curve, w, e.products)
 	moved := 0.0
 	for i, v := range f.next {
 		v -= f.b[members[i/q]*q+i%q]
@@ -132,66 +126,14 @@ func (f *fold) prox(u int, curve float64, w *Weights, products []float64) {
 	}
 }
 
-// exact sets next to the coefficients of a unit of one target that minimise the objective, with H = V D V' its products
-// and second the weight of squares:
-//
-//	b = s V (s (D + second) + norm)^-1 V'v,   v = H b + gradient,
-//
-// where |b| = s is the root of a function whose inverse is concave: Newton's steps on that, from the last length, rise
-// to it but for the first (Yang, Hastie 2024, with the form of More, Sorensen 1983).
-func (f *fold) exact(u int, e spectrum, second, norm float64) {
-	members := f.d.units[u]
-	n := len(members)
-	f.next = append(f.next[:0], make([]float64, n)...)
-	// In the basis of V: v = D V'b + V'gradient.
-	turned, last := make([]float64, n), 0.0
-	for _, j := range members {
-		last += f.b[j] * f.b[j]
-	}
-	for i := range n {
-		vector := e.vectors[i*n : (i+1)*n]
-		turned[i] = floats.Dot(vector, f.pull)
-		for k, j := range members {
-			turned[i] += e.values[i] * vector[k] * f.b[j]
-		}
-	}
-	size := floats.Norm(turned, 2)
-	if !(size > norm) {
-		return
-	}
-	least := (size - norm) / (e.most + second)
-	s := max(least, math.Sqrt(last))
-	const steps, near = 50, 1e-8 // of a step, whose square is what it leaves
-	for range steps {
-		phi, slope := 0.0, 0.0 // |b/s|^2 and minus half its derivative
-		for i, v := range turned {
-			d := e.values[i] + second
-			under := 1 / (d*s + norm)
-			t := v * under * v * under
-			phi += t
-			slope += t * d * under
-		}
-		step := max(phi*(math.Sqrt(phi)-1)/slope, least-s)
-		if s += step; !(math.Abs(step) > near*s) {
-			break
-		}
-	}
-	for i, v := range turned {
-		floats.AddScaled(f.next, s*v/((e.values[i]+second)*s+norm), e.vectors[i*n:(i+1)*n])
-	}
-}
-
-// spectrum are the eigenvalues of the products of a unit: the largest, or a bound of it, and all with their vectors
-// where they are few.
+// spectrum is the largest eigenvalue of the products of a unit, or a bound of it, and these where they are few.
 type spectrum struct {
 	most     float64
-	values   []float64
-	vectors  []float64 // one after the other
-	products []float64 // where they are few
+	products []float64
 }
 
-// spectrum is that of a unit, with vectors only where they are asked for.
-func (f *fold) spectrum(u int, vectors bool) spectrum {
+// spectrum is that of a unit.
+func (f *fold) spectrum(u int) spectrum {
 	members := f.d.units[u]
 	if len(members) == 1 {
 		return spectrum{most: f.work.diagonal(members[0])}
@@ -202,31 +144,20 @@ func (f *fold) spectrum(u int, vectors bool) spectrum {
 		f.part.spectra = make([]spectrum, len(f.d.units))
 	}
 	e := &f.part.spectra[u]
-	const few = 128 // members up to which eigenvalues are computed; a sum of absolute values bounds those of more
-	n := len(members)
-	if e.most > 0 && (!vectors || e.vectors != nil || n > few) {
+	if e.most > 0 {
 		return *e
 	}
-	products := f.work.block(members)
+	const few = 128 // members up to which eigenvalues are computed; a sum of absolute values bounds those of more
+	n, products := len(members), f.work.block(members)
 	if n <= few {
 		mirror(products, n)
 		e.products = products
 	}
 	h := mat.NewSymDense(n, products)
+	e.most = mat.Norm(h, math.Inf(1))
 	var eigen mat.EigenSym
-	if n > few || !eigen.Factorize(h, vectors) {
-		e.most = mat.Norm(h, math.Inf(1))
-		return *e
-	}
-	values := eigen.Values(nil)
-	e.most = max(values[n-1]*(1+1e-12), math.SmallestNonzeroFloat64)
-	if vectors {
-		var v mat.Dense
-		eigen.VectorsTo(&v)
-		for i := range n {
-			e.values = append(e.values, max(values[i], 0))
-			e.vectors = append(e.vectors, mat.Col(nil, i, &v)...)
-		}
+	if n <= few && eigen.Factorize(h, false) {
+		e.most = max(eigen.Values(nil)[n-1]*(1+1e-12), math.SmallestNonzeroFloat64)
 	}
 	return *e
 }

@@ -216,25 +216,13 @@ func (s *newton) matrix() (h []float64, order int, pivot float64) {
 	return h, order, pivot
 }
 
-// times sets out to the matrix times v, of one target.
+// times sets out to the matrix times v, of one target and without norms of several coefficients.
 func (s *newton) times(out, v []float64) {
 	f, w := s.f, s.w
 	clear(out)
 	f.work.times(s.features, v, out)
 	for i, j := range s.features {
 		out[i] += w.second(j) * v[i]
-	}
-	if !f.coupled(s.unit, w) {
-		return
-	}
-	norms, along := f.norms(s.features, s.unit, w), map[int]float64{}
-	for i, j := range s.features {
-		along[s.unit[i]] += f.b[j] * v[i]
-	}
-	for i, j := range s.features {
-		if u := s.unit[i]; !f.alone(u) && w.Norm[u] > 0 {
-			out[i] += w.Norm[u] / norms[u] * (v[i] - f.b[j]*along[u]/(norms[u]*norms[u]))
-		}
 	}
 }
 

@@ -22,8 +22,8 @@
 // pass. Of more features than rows, and of sparse ones, it works with residuals. Each fold goes down by block
 // coordinate descent over its working set, which the sequential strong rule proposes (Tibshirani and others, J. R.
 // Stat. Soc. B 74, 2012) and the conditions of optimality of all units complete. Where sweeps are slow, Newton steps on
-// the units that are not zero end them. Of separable penalties a step goes along its direction as far as the objective
-// falls, past the kinks where coefficients become zero. The duality gap comes of the same products.
+// the units that are not zero end them. A step goes along its direction as far as the objective falls, past the kinks
+// where coefficients become zero. The duality gap comes of the same products.
 //
 // The fused lasso is worked with in differences of coefficients: proximal steps find its pieces, see chain.
 //

@@ -176,13 +176,15 @@ func (k *kernel) maximise(ctx context.Context, from state, tol float64) (*path, 
 	for i := range n {
 		top = math.Max(top, k.gram[i*n+i])
 	}
-	rows := &signedRows{n: n, p: n, dense: make([]float64, n*n), y: r.y, u: r.u, sum: make([]float64, n),
+	rows := &signedRows{n: n, p: n, dense: make([]float64, n*n), y: r.y, u: r.u, size: make([]float64, n),
 		need: make([]float64, n)}
 	for e, v := range factor.Root(k.gram, n, dependent*top) {
 		for i, x := range v {
 			rows.dense[i*n+e] = x
-			rows.sum[i] += math.Abs(x)
 		}
+	}
+	for i := range n {
+		rows.size[i] = floats.Norm(rows.values(i), 2)
 	}
 	outside := make([]float64, r.p)
 	for j, in := range k.inside {

@@ -47,7 +47,7 @@ type path struct {
 	dw, dpush   []float64
 	dalpha      []float64 // over lambda, of the rows at their kinks
 	dc          float64
-	fastest     float64 // the largest |dw_j|
+	speed       float64 // |dw|
 	wayW, wayC  float64 // the sums of t |dw| and t |dc| over the steps t since the begin
 	v           []float64
 	right, ones []float64
@@ -301,5 +301,5 @@ func (s *path) margin(i int) float64 {
 
 // measure notes how far row i may go from its value now, s_i - left shift_i, until it may be at its kink.
 func (s *path) measure(i int, value float64) {
-	s.reach[i] = (1-roundedRate)*math.Abs(value) + s.g.rows.sum[i]*s.wayW + s.wayC + math.Abs(s.shift[i])*(1-s.left)
+	s.reach[i] = (1-roundedRate)*math.Abs(value) + s.g.rows.size[i]*s.wayW + s.wayC + math.Abs(s.shift[i])*(1-s.left)
 }

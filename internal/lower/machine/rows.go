@@ -21,7 +21,7 @@ type signedRows struct {
 	value        []float64
 	y, u         []float64
 	need         []float64 // the margins that rows need, 1 but in a kernel
-	sum          []float64 // of the absolute entries of each row
+	size         []float64 // the length of each row
 	origin       []int     // of each row of the design, its row here
 	share        []float64 // of each row of the design, its share of the weight there
 }
@@ -52,11 +52,9 @@ func newSignedRows(x *design.Matrix, y, u []float64) *signedRows {
 	}
 	r.keep(kept)
 	r.n = len(kept)
-	r.sum, r.need = make([]float64, r.n), slices.Repeat([]float64{1}, r.n)
-	for i := range r.sum {
-		for _, v := range r.values(i) {
-			r.sum[i] += math.Abs(v)
-		}
+	r.size, r.need = make([]float64, r.n), slices.Repeat([]float64{1}, r.n)
+	for i := range r.size {
+		r.size[i] = math.Sqrt(r.squares(i))
 	}
 	return r
 }

@@ -3,6 +3,8 @@ package machine
 import (
 	"context"
 	"math"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // walk follows the path; false where it does not come to its end.
@@ -91,7 +93,7 @@ func (s *path) direction() bool {
 			s.dpush[j] = s.v[j] - s.dw[j] - s.pull[j]
 		}
 	}
-	s.fastest = largest(s.dw)
+	s.speed = floats.Norm(s.dw, 2)
 	return true
 }
 
@@ -128,7 +130,7 @@ func (s *path) next() (step float64, what event, where int, to int8) {
 			meet(u-s.alpha[i], d*s.lambda, rowLeaves, k, 1)
 		}
 	}
-	least = roundedRate * math.Max(s.fastest, largest(s.dpush))
+	least = roundedRate * math.Max(s.speed, largest(s.dpush))
 	for j, b := range s.box {
 		if b != 0 {
 			if d := -s.dpush[j] * float64(b); d > least && s.push[j]*float64(b) < d*step {
@@ -148,9 +150,9 @@ func (s *path) next() (step float64, what event, where int, to int8) {
 	// A row is not looked at where its value, when it was last computed, is larger than a bound of the way since then and
 	// on this step.
 	noise := roundedRate * (math.Abs(s.dc) + s.g.tau*largest(s.dalpha))
-	rows, wayW, wayC, way := s.g.rows, s.wayW+step*s.fastest, s.wayC+step*math.Abs(s.dc), 1-s.left+step
+	rows, wayW, wayC, way := s.g.rows, s.wayW+step*s.speed, s.wayC+step*math.Abs(s.dc), 1-s.left+step
 	for i, side := range s.side {
-		if side == 0 || rows.sum[i]*wayW+wayC+math.Abs(s.shift[i])*way < s.reach[i] {
+		if side == 0 || rows.size[i]*wayW+wayC+math.Abs(s.shift[i])*way < s.reach[i] {
 			continue
 		}
 		v := s.margin(i) - s.left*s.shift[i]
@@ -159,9 +161,9 @@ func (s *path) next() (step float64, what event, where int, to int8) {
 		if side < 0 {
 			v, d = -v, -d
 		}
-		if d > noise+roundedRate*rows.sum[i]*s.fastest && v < d*step {
+		if d > noise+roundedRate*rows.size[i]*s.speed && v < d*step {
 			meet(v, d, rowEnters, i, 0)
-			wayW, wayC, way = s.wayW+step*s.fastest, s.wayC+step*math.Abs(s.dc), 1-s.left+step
+			wayW, wayC, way = s.wayW+step*s.speed, s.wayC+step*math.Abs(s.dc), 1-s.left+step
 		}
 	}
 	return step, what, where, to
@@ -194,6 +196,6 @@ func (s *path) advance(t float64) {
 		s.push[j] += t * s.dpush[j]
 	}
 	s.c += t * s.dc
-	s.wayW += t * s.fastest
+	s.wayW += t * s.speed
 	s.wayC += t * math.Abs(s.dc)
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/conetune/conetune/internal/factor"
 )
 
-// arrow is the factor of a positive definite matrix with blocks A_t on the diagonal and a border E of order k, which
-// C_t couples with block t. With A_t = L_t D_t L_t' it is eliminated block by block:
+// arrow is the factor of a positive definite matrix with blocks A_t on the diagonal and a border E of order k, some
+// unknowns of which C_t couples with block t. With A_t = L_t D_t L_t' it is eliminated block by block:
 //
 //	X_t = C_t' L_t^-T,   S = E - sum_t X_t D_t^-1 X_t'.
 //
@@ -30,11 +30,13 @@ type arrow struct {
 // arm is one of the blocks.
 type arm struct {
 	full       []float64 // the lower triangle of A_t
+	of, first  []int     // the rows of C_t': unknowns of the border, increasing, and their first columns
 	coupling   []float64 // C_t', by columns, then X_t
 	chol       factor.Definite
 	right      []float64
 	part, sums []float64
 	scaled     []float64
+	side       []float64 // of the border
 }
 
 // begin makes room for a border of order k, with zeros.
@@ -44,20 +46,19 @@ func (a *arrow) begin(k int) {
 	a.right, a.part = dense.Cleared(a.right, k), dense.Cleared(a.part, k)
 }
 
-// begin makes room for a block of an order, with zeros.
-func (b *arm) begin(order, k int) {
+// begin makes room for a block of an order, with zeros, and the rows of C_t'.
+func (b *arm) begin(order int) {
+	k := len(b.of)
 	b.full, b.coupling = dense.Cleared(b.full, order*order), dense.Cleared(b.coupling, order*k)
-	b.right, b.part = dense.Cleared(b.right, order), dense.Cleared(b.part, order)
+	b.right, b.part, b.side = dense.Cleared(b.right, order), dense.Cleared(b.part, order), dense.Cleared(b.side, k)
 }
 
 // arrowBlock is the number of columns that are gone through at a time.
 const arrowBlock = 48
 
-// factor factors a block and makes X_t and what it takes from the border, whose row i is 0 in the columns before
-// first[i]; false where it is not positive definite.
-func (b *arm) factor(first []int) bool {
-	k := len(first)
-	m := len(b.right)
+// factor factors a block and makes X_t and what it takes from the border; false where it is not positive definite.
+func (b *arm) factor() bool {
+	k, m, first := len(b.of), len(b.right), b.first
 	if !b.chol.Factor(m, func(j int, column []float64) {
 		copy(column[j:], b.full[j*m+j:(j+1)*m])
 		column[j] += roundedPivot * column[j]
@@ -89,8 +90,11 @@ func (b *arm) factor(first []int) bool {
 // eliminate adds up the border when all blocks have their factors.
 func (a *arrow) eliminate() {
 	for t := range a.arms {
-		for i := range a.k {
-			floats.Add(a.border[i*a.k+i:(i+1)*a.k], a.arms[t].sums[i*a.k+i:(i+1)*a.k])
+		b := &a.arms[t]
+		for q, j := range b.of {
+			for s, i := range b.of[q:] {
+				a.border[j*a.k+i] += b.sums[q*len(b.of)+q+s]
+			}
 		}
 	}
 }
@@ -124,7 +128,11 @@ func (a *arrow) solve() {
 		for i, d := range b.chol.D[:m] {
 			b.right[i] /= d
 		}
-		dense.GemvN(a.k, m, b.coupling, a.k, b.right, a.right)
+		clear(b.side)
+		dense.GemvN(len(b.of), m, b.coupling, len(b.of), b.right, b.side)
+		for q, i := range b.of {
+			a.right[i] += b.side[q]
+		}
 	}
 	for q, i := range a.free {
 		a.part[q] = a.right[i]
@@ -137,8 +145,11 @@ func (a *arrow) solve() {
 	for t := range a.arms {
 		b := &a.arms[t]
 		m := len(b.right)
+		for q, i := range b.of {
+			b.side[q] = a.right[i]
+		}
 		clear(b.part)
-		dense.GemvT(a.k, m, b.coupling, a.k, a.right, b.part)
+		dense.GemvT(len(b.of), m, b.coupling, len(b.of), b.side, b.part)
 		for i, d := range b.chol.D[:m] {
 			b.right[i] += b.part[i] / d
 		}

@@ -4,9 +4,6 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/floats"
-
-	"github.com/conetune/conetune/internal/dense"
-	"github.com/conetune/conetune/internal/indices"
 )
 
 // interior solves subproblems of few features and rows, one after the other, by a primal-dual interior-point method
@@ -29,7 +26,6 @@ type interior struct {
 	sets   []*pairs // common and those of the folds
 	common pairs    // of the lower bounds of h, the upper ones, V and t
 	arrow  arrow
-	first  []int     // of the border
 	v, by  []float64 // of h and t: r, t, h_1, ..
 	pivot  float64
 	dm0    float64
@@ -68,6 +64,9 @@ const (
 	mostCorrectors, longStep, longer, worthGrowth, outlying = 2, 0.95, 0.3, 0.1, 10
 	// wallShare is how far from its bounds h starts at least, relative to where rho/2 d^2 is one product.
 	wallShare = 0.01
+	// negligible is the size of what is left out of the matrix, relative to rho: couplings of a feature and its bound, and
+	// rows, of which it is that of all if they were alike.
+	negligible = 0.1
 	// unbounded stands for a bound of h at infinity.
 	unbounded = 1e9
 )
@@ -151,10 +150,6 @@ func newInterior(q *Subproblem) *interior {
 	s.sets = append(s.sets, &s.common)
 	s.v, s.by = make([]float64, p+2), make([]float64, p+2)
 	s.arrow.arms = make([]arm, len(q.folds))
-	s.first = make([]int, p+2)
-	for j := range p {
-		s.first[2+j] = j
-	}
 	for _, f := range q.folds {
 		n := f.rows.n
 		in := &interiorFold{fold: f, pairs: newPairs(2*n + 2*p + 1), force: make([]float64, n), v: make([]float64, p+1),
@@ -184,7 +179,6 @@ func (s *interior) start() bool {
 	if !s.eachInside(func(f *interiorFold) bool {
 		copy(f.z, c.X[f.number][0])
 		f.z[p] = c.X[f.number][1][0]
-		f.curve.band, f.curve.weight = indices.Range(0, f.rows.n), dense.Cleared(f.curve.weight, f.rows.n)
 		return f.measure()
 	}) {
 		return false
@@ -319,10 +313,11 @@ func (s *interior) eachInside(do func(f *interiorFold) bool) bool {
 	return s.each(func(f *fold) bool { return do(s.folds[f.number]) })
 }
 
-// factor factors the matrix.
+// factor factors the matrix without what is negligible beside rho, of rows far from their kinks and features far from
+// their bounds; the steps, which are computed from all of the gradient, are as much off.
 func (s *interior) factor() bool {
 	a, c, p := &s.arrow, s.c, s.p
-	k := p + 2
+	k, least := p+2, negligible*c.Rho
 	a.begin(k)
 	clear(a.held)
 	for _, v := range s.sets {
@@ -359,9 +354,13 @@ func (s *interior) factor() bool {
 		n, b, m := f.rows.n, &a.arms[f.number], p+1
 		clear(f.v)
 		f.total = 0
+		f.curve.band, f.curve.weight = f.curve.band[:0], f.curve.weight[:0]
 		for i := range n {
 			d, e := f.ratio[i], f.ratio[n+i]
-			f.curve.weight[i] = d * e / (d + e)
+			size := f.rows.size[i]
+			if w := d * e / (d + e); w*(1+size*size)*float64(n) > least {
+				f.curve.band, f.curve.weight = append(f.curve.band, i), append(f.curve.weight, w)
+			}
 			if u := f.part[1][i]; u > 0 {
 				x := u * d / (d + e)
 				f.rows.add(i, -x, f.v[:p])
@@ -369,25 +368,32 @@ func (s *interior) factor() bool {
 				f.total += u * u / (d + e)
 			}
 		}
-		b.begin(m, k)
+		b.of, b.first = append(b.of[:0], 0, 1), append(b.first[:0], 0, 0)
+		lean := func(j int) float64 { return f.ratio[2*n+p+j] - f.ratio[2*n+j] }
+		for j := range p {
+			if math.Abs(lean(j)) > least {
+				b.of, b.first = append(b.of, 2+j), append(b.first, j)
+			}
+		}
+		b.begin(m)
 		b.chol.End = &f.end
 		if !f.curve.gram(b.full, m, nil) {
 			return false
 		}
-		ball, own := f.ratio[2*n+2*p], c.Rho+f.mult[2*n+2*p]
+		ball, own, k, at := f.ratio[2*n+2*p], c.Rho+f.mult[2*n+2*p], len(b.of), 2
 		b.full[m*m-1] += c.Rho
 		for j := range p {
-			up, down := f.ratio[2*n+j], f.ratio[2*n+p+j]
-			b.full[j*m+j] += own + up + down
+			b.full[j*m+j] += own + f.ratio[2*n+j] + f.ratio[2*n+p+j]
 			x := ball * f.z[j]
 			b.coupling[j*k] = -x
-			b.coupling[j*k+1] = down - up - x
-			b.coupling[j*k+2+j] = down - up
-			for o := j; o < p; o++ {
-				b.full[j*m+o] += x * f.z[o]
+			b.coupling[j*k+1] = lean(j) - x
+			if at < k && b.of[at] == 2+j {
+				b.coupling[j*k+at] = lean(j)
+				at++
 			}
+			floats.AddScaled(b.full[j*m+j:j*m+p], x, f.z[j:p])
 		}
-		return b.factor(s.first)
+		return b.factor()
 	}) {
 		return false
 	}

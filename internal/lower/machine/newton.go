@@ -31,7 +31,6 @@ type newton struct {
 	features []int     // of the block
 	others   []int     // that are not in the block
 	of       []int     // the unknowns of the border
-	first    []int     // of each of them, the first feature of the block that it is coupled with
 	at       []int     // of each feature, the number of h_j in the border, or 0
 	arrow    arrow
 	v, by    []float64 // the row of V, and the preconditioner's inverse without V times it
@@ -273,12 +272,12 @@ func (q *solving) choose() {
 func (q *solving) precondition() bool {
 	s, a := q.newton, &q.newton.arrow
 	height, last := s.height(), s.last()
-	s.of, s.first = append(s.of[:0], height, last), append(s.first[:0], 0, 0)
+	s.of = append(s.of[:0], height, last)
 	clear(s.at)
-	for e, j := range s.features {
+	for _, j := range s.features {
 		if slices.ContainsFunc(q.folds, func(f *fold) bool { return f.boxed[j] != 0 }) {
 			s.at[j] = len(s.of)
-			s.of, s.first = append(s.of, height+1+j), append(s.first, e)
+			s.of = append(s.of, height+1+j)
 		}
 	}
 	k := len(s.of)
@@ -304,7 +303,14 @@ func (q *solving) precondition() bool {
 	}
 	if !q.each(func(f *fold) bool {
 		b, m := &a.arms[f.number], len(s.features)+1
-		b.begin(m, k)
+		b.of, b.first = append(b.of[:0], r, t), append(b.first[:0], 0, 0)
+		for e, j := range s.features {
+			if sign, _ := f.sign(j); sign != 0 {
+				b.of, b.first = append(b.of, s.at[j]), append(b.first, e)
+			}
+		}
+		b.begin(m)
+		own := 2 // rows of C_t'
 		b.chol.End = &f.end
 		if !f.curve.gram(b.full, m, s.in) {
 			return false
@@ -314,19 +320,20 @@ func (q *solving) precondition() bool {
 			sign, count := f.sign(j)
 			b.full[e*m+e] += s.curve[f.number*s.n+j] + q.box*count
 			if sign != 0 {
-				b.coupling[e*k+s.at[j]] -= q.box * sign
-				b.coupling[e*k+t] -= q.box * sign
+				b.coupling[e*len(b.of)+own] -= q.box * sign
+				b.coupling[e*len(b.of)+t] -= q.box * sign
+				own++
 			}
 			if !f.balled {
 				continue
 			}
-			b.coupling[e*k+r] -= q.ball * f.z[j]
-			b.coupling[e*k+t] -= q.ball * f.z[j]
+			b.coupling[e*len(b.of)+r] -= q.ball * f.z[j]
+			b.coupling[e*len(b.of)+t] -= q.ball * f.z[j]
 			for o := e; o < m-1; o++ {
 				b.full[e*m+o] += q.ball * f.z[j] * f.z[s.features[o]]
 			}
 		}
-		return b.factor(s.first)
+		return b.factor()
 	}) {
 		return false
 	}

@@ -63,10 +63,7 @@ func NewCompletion(train, val Entries, m, n int, groups [][]int, intercept bool)
 		}
 		return at
 	}
-	f.small, err = separable.NewCompletion(train.Rows, val.Rows, places(train), places(val), m, n, groups, intercept)
-	if err != nil {
-		return nil, fmt.Errorf("fits: %s: %w", name, err)
-	}
+	f.small = separable.NewCompletion(train.Rows, val.Rows, places(train), places(val), m, n, groups, intercept)
 	return f, nil
 }
 

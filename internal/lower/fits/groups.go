@@ -51,9 +51,7 @@ func grouped(name string, train, val Rows, members [][]int, shared, intercept bo
 	if err != nil {
 		return nil, err
 	}
-	if m.groups, err = separable.New(train, val, members, shared, intercept); err != nil {
-		return nil, fmt.Errorf("fits: %s: %w", name, err)
-	}
+	m.groups = separable.New(train, val, members, shared, intercept)
 	m.dim = m.groups.Penalties()
 	weights := func(lambda []float64) *glm.Weights {
 		w := &glm.Weights{Norm: lambda[:len(members)]}

@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/conetune/conetune/internal/indices"
 	"github.com/conetune/conetune/internal/lower/glm"
 	"github.com/conetune/conetune/internal/lower/separable"
 	"github.com/conetune/conetune/internal/lower/sparse"
@@ -44,10 +45,7 @@ func leastNorm(ctx context.Context, train Rows, intercept bool, radii []float64,
 	if len(radii) != len(both) {
 		return nil, fmt.Errorf("fits: %d radii, expected %d", len(radii), len(both))
 	}
-	s, err := separable.New(train, train, nil, true, intercept)
-	if err != nil {
-		return nil, fmt.Errorf("fits: elastic net: %w", err)
-	}
+	s := separable.New(train, train, indices.Singles(train.X.Columns()), true, intercept)
 	// No coefficient is above the radius of |b|_1.
 	x, err := s.LeastNorm(ctx, slices.Repeat(radii[:1], s.Penalties()), loss)
 	if x == nil || err != nil || floats.Dot(x[0], x[0])/2 > radii[1]*(1+roundedSquare) {

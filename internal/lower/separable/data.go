@@ -1,16 +1,12 @@
 package separable
 
 import (
-	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/conetune/conetune/internal/indices"
 	"github.com/conetune/conetune/internal/lower/bilevel"
-	"github.com/conetune/conetune/internal/lower/design"
-	"github.com/conetune/conetune/internal/lower/leastsquares"
 	"github.com/conetune/conetune/internal/lower/sparse"
 )
 
@@ -28,46 +24,16 @@ type Regression struct {
 	matrix     *matrix // nil without one
 }
 
-// New takes training and validation rows of the same features, each of which is in one of the groups; nil stands for
-// groups of one feature each. With shared the 1-norm is the last of the penalties.
-func New(train, val Rows, members [][]int, shared, intercept bool) (*Regression, error) {
-	n, p := train.X.Dims()
-	m, q := val.X.Dims()
-	if n == 0 || m == 0 || p != q || len(train.Y) != n || len(val.Y) != m {
-		return nil, fmt.Errorf(
-			"separable: %d x %d training rows with %d targets and %d x %d validation rows with %d do not fit together", n, p,
-			len(train.Y), m, q, len(val.Y))
-	}
-	if members == nil {
-		members = indices.Singles(p)
-	}
-	err := leastsquares.Divide(members, p)
-	if err != nil {
-		return nil, fmt.Errorf("separable: %w", err)
-	}
+// New takes training and validation rows of the same features, each of which is in one of the groups. With shared the
+// 1-norm is the last of the penalties. Package fits has checked all of them.
+func New(train, val Rows, members [][]int, shared, intercept bool) *Regression {
 	g := &Regression{train: train, val: val, groups: members, shared: shared, intercept: intercept}
-	if g.curvature, err = curvature(train.X); err != nil {
-		return nil, fmt.Errorf("separable: training rows: %w", err)
-	}
+	n, p := train.X.Dims()
 	for j := range p {
-		if _, _, err := val.X.Sums(j); err != nil {
-			return nil, fmt.Errorf("separable: validation rows: %w", err)
-		}
+		_, squares, _ := train.X.Sums(j)
+		g.curvature += squares / float64(n*p)
 	}
-	return g, nil
-}
-
-// curvature is the mean of |x_j|^2 / n over the columns.
-func curvature(x *design.Matrix) (sum float64, err error) {
-	n, p := x.Dims()
-	for j := range p {
-		_, squares, err := x.Sums(j)
-		if err != nil {
-			return 0, err
-		}
-		sum += squares / float64(n*p)
-	}
-	return sum, nil
+	return g
 }
 
 // Penalties is their number.

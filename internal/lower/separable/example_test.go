@@ -13,11 +13,7 @@ import (
 // l(b) = 1/6 |b - (3, 4, 1)|^2, with a group of the first two coefficients of norm 5.
 func ExampleLower() {
 	rows := separable.Rows{X: design.New(mat.NewDiagDense(3, []float64{1, 1, 1})), Y: []float64{3, 4, 1}}
-	data, err := separable.New(rows, rows, [][]int{{0, 1}, {2}}, false, false)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	data := separable.New(rows, rows, [][]int{{0, 1}, {2}}, false, false)
 	s, err := separable.NewLower(data).Solve(context.Background(), []float64{2, 2}, 1e-12)
 	if err != nil {
 		fmt.Println(err)

@@ -32,17 +32,13 @@ func (s *Lower) Begin(_ context.Context, lambda []float64, x [][]float64) error 
 		return fmt.Errorf("separable: a start of %d weights and %d variables, expected %d and %d", len(lambda), len(x),
 			s.data.Penalties(), len(s.data.Shape()))
 	}
-	s.take(x)
-	if s.data.shared {
-		s.ms = lambda[len(lambda)-1]
-	}
+	s.take(lambda, x)
 	return nil
 }
 
-func (s *Lower) take(x [][]float64) {
-	s.b = slices.Clone(x[0])
-	if s.data.intercept {
-		s.b0 = s.data.constant(x)
+func (s *Lower) take(lambda []float64, x [][]float64) {
+	if s.b, s.b0 = slices.Clone(x[0]), s.data.constant(x); s.data.shared {
+		s.ms = lambda[len(lambda)-1]
 	}
 }
 
@@ -57,15 +53,99 @@ const (
 	stalled, inVain = 0.9, 8
 	// innerShare of the tolerance, or earlyShare of the gap, is what a proximal step may lack.
 	innerShare, earlyShare = 0.01, 1e-6
+	// violated is how much of a radius |b|_1 may be above it before it is scaled down.
+	violated = 1e-9
+	// leastNormRho times the curvature is the weight where the proximal term decides: what l is above 0 in the end is of
+	// the order of its square. leastNormGap is what its step may lack, relative to the objective: the distance to the
+	// solution is its root. What rounding leaves may be leastNormEnough times that.
+	leastNormRho, leastNormGap, leastNormEnough = 1e-9, 1e-13, 1e3
 )
 
-// Solve implements [bilevel.WithinSolver].
-func (s *Lower) Solve(ctx context.Context, radii []float64, tol float64) (*bilevel.Within, error) {
+// begin starts a proximal step of some weight.
+func (s *Lower) begin(ctx context.Context, radii []float64, rho float64) (*ascent, error) {
 	g := s.data
 	if len(radii) != g.Penalties() {
 		return nil, fmt.Errorf("separable: %d radii, expected %d", len(radii), g.Penalties())
 	}
-	p := g.within(radii)
+	a := &ascent{ctx: ctx, workers: 1, newton: s.room, program: &program{
+		parts:  []*part{newPart(g.intercept, set{Rows: g.train, weight: 1 / float64(len(g.train.Y)), training: true})},
+		groups: g.groups, shared: g.shared, fixed: true, rho: rho, centre: [][]float64{s.b}, centre0: []float64{s.b0},
+		radius: radii, gamma: make([]float64, len(radii)), low: radii, high: radii,
+	}}
+	a.begin(1, []float64{s.ms})
+	return a, nil
+}
+
+// climb takes steps until the dual function of a lower level lacks no more than near, and says whether it came there.
+func (a *ascent) climb(near func() float64, most int) bool {
+	for range most {
+		if a.ctx.Err() != nil {
+			return false
+		}
+		if a.lacking() <= near() && (!a.shared || a.slopes.ms[0] <= violated*a.at.r[len(a.at.r)-1]) {
+			return true
+		}
+		if !a.step() {
+			return false
+		}
+	}
+	return false
+}
+
+// lacking bounds the increase of the dual function that is left, but for |b|_1 above its radius.
+func (a *ascent) lacking() float64 {
+	return a.steepness() + a.at.of[0].ms*math.Abs(a.slopes.ms[0])
+}
+
+// LeastNorm returns the coefficients, and with an intercept b0, for which
+//
+//	|b|^2 + b0^2   is least subject to   X b + b0 = y,   |b_g| <= r_g for each group g,   |b|_1 <= r_s,
+//
+// by a proximal step from zero of a small weight. It is nil where the loss is not at most the given one in the end, for
+// example because no point within the radii interpolates the training rows.
+func (g *Regression) LeastNorm(ctx context.Context, radii []float64, loss float64) ([][]float64, error) {
+	a, err := NewLower(g).begin(ctx, radii, leastNormRho*g.curvature)
+	if err != nil || !(a.rho > 0) {
+		return nil, err
+	}
+	// Where all coefficients are free and move, the first step leads to the solution without radii from where that is so.
+	start := &a.at.of[0]
+	floats.Scale(leastNormRho, start.u)
+	floats.Scale(leastNormRho, start.c)
+	start.c0 *= leastNormRho
+	a.evaluate(a.at)
+	a.differentiate(a.at)
+	near := func() float64 { return leastNormGap * math.Abs(a.at.value) }
+	if !a.climb(near, most) && (ctx.Err() != nil || !(a.lacking() <= leastNormEnough*near())) {
+		return nil, nil
+	}
+	x, f := g.scaled(a)
+	if !(halfMean(f, g.train.Y) <= loss) {
+		return nil, nil
+	}
+	return x, nil
+}
+
+// scaled is the point of an ascent, scaled to the radius of |b|_1 where that is above, and its predictions.
+func (g *Regression) scaled(a *ascent) (x [][]float64, f []float64) {
+	at, f := &a.at.of[0], a.images[0]
+	x = [][]float64{slices.Clone(at.b)}
+	if g.shared {
+		if top := a.radius[len(a.radius)-1]; at.l1 > top {
+			floats.Scale(top/at.l1, x[0])
+			f = make([]float64, len(f))
+			a.parts[0].mul(f, x[0], at.b0)
+		}
+	}
+	if g.intercept {
+		x = append(x, []float64{at.b0})
+	}
+	return x, f
+}
+
+// Solve implements [bilevel.WithinSolver].
+func (s *Lower) Solve(ctx context.Context, radii []float64, tol float64) (*bilevel.Within, error) {
+	g := s.data
 	out := &bilevel.Within{Gap: math.Inf(1)}
 	rho := firstRho * g.curvature
 	if !(rho > 0) {
@@ -73,29 +153,17 @@ func (s *Lower) Solve(ctx context.Context, radii []float64, tol float64) (*bilev
 	}
 	least, idle := leastRho*g.curvature, 0
 	for range rounds {
-		p.rho, p.centre, p.centre0 = rho, [][]float64{s.b}, []float64{s.b0}
-		a := &ascent{program: p, ctx: ctx, workers: 1, newton: s.room}
-		a.begin(1, []float64{s.ms})
-		near := innerShare * tol
-		if out.X == nil {
-			near = math.Max(near, earlyShare*halfMean(a.images[0], g.train.Y))
-		} else {
-			near = math.Max(near, earlyShare*out.Gap)
+		a, err := s.begin(ctx, radii, rho)
+		if err != nil {
+			return nil, err
 		}
-		arrived := false
-		for range steps {
-			if ctx.Err() != nil {
-				return out, nil
-			}
-			if arrived = a.lacking() <= near && s.feasible(a); arrived {
-				break
-			}
-			if !a.step() {
-				break
-			}
+		near := math.Max(innerShare*tol, earlyShare*math.Min(out.Gap, halfMean(a.images[0], g.train.Y)))
+		arrived := a.climb(func() float64 { return near }, steps)
+		if ctx.Err() != nil {
+			return out, nil
 		}
 		before := out.Gap
-		s.report(a, radii, tol, out)
+		g.report(a, tol, out)
 		if idle++; !(out.Gap > stalled*before) {
 			idle = 0
 		}
@@ -111,7 +179,7 @@ func (s *Lower) Solve(ctx context.Context, radii []float64, tol float64) (*bilev
 			rho *= backRho
 			continue
 		}
-		s.b, s.b0, s.ms = slices.Clone(at.b), at.b0, at.ms
+		s.b, s.b0, s.ms = at.b, at.b0, at.ms
 		next := slowRho
 		if a.steps <= fewSteps {
 			next = nextRho
@@ -119,24 +187,9 @@ func (s *Lower) Solve(ctx context.Context, radii []float64, tol float64) (*bilev
 		rho = math.Max(least, next*rho)
 	}
 	if out.X != nil {
-		s.take(out.X)
-		if g.shared {
-			s.ms = out.Lambda[len(radii)-1]
-		}
+		s.take(out.Lambda, out.X)
 	}
 	return out, nil
-}
-
-// violated is how much of a radius |b|_1 may be above it before it is scaled down.
-const violated = 1e-9
-
-// lacking bounds the increase of the dual function that is left, but for |b|_1 above its radius.
-func (a *ascent) lacking() float64 {
-	return a.steepness() + a.at.of[0].ms*math.Abs(a.slopes.ms[0])
-}
-
-func (s *Lower) feasible(a *ascent) bool {
-	return !s.data.shared || a.slopes.ms[0] <= violated*a.at.r[len(a.at.r)-1]
 }
 
 // report takes the point where it has a smaller gap than what is known. From the residuals u = (X b + b0 - y) / n,
@@ -146,19 +199,10 @@ func (s *Lower) feasible(a *ascent) bool {
 //
 // and so have all multiples of (u, m), of which the best is taken. Groups within their radii have X_g'u = 0 but for
 // rounding, which radii that are far make a gap: there u without these columns is tried, too, see detached.
-func (s *Lower) report(a *ascent, radii []float64, tol float64, out *bilevel.Within) {
-	g, at := s.data, &a.at.of[0]
-	y, n := g.train.Y, float64(len(g.train.Y))
-	b, f := slices.Clone(at.b), a.images[0]
-	if g.shared {
-		if top := radii[len(radii)-1]; at.l1 > top {
-			floats.Scale(top/at.l1, b)
-			f = make([]float64, len(y))
-			g.train.X.Mul(f, b)
-			floats.AddConst(at.b0, f)
-		}
-	}
-	loss := halfMean(f, y)
+func (g *Regression) report(a *ascent, tol float64, out *bilevel.Within) {
+	at, radii, n := &a.at.of[0], a.radius, float64(len(g.train.Y))
+	x, f := g.scaled(a)
+	loss := halfMean(f, g.train.Y)
 	u, c := at.u, at.c
 	if g.intercept {
 		u = slices.Clone(u)
@@ -173,14 +217,9 @@ func (s *Lower) report(a *ascent, radii []float64, tol float64, out *bilevel.Wit
 			lambda, bound, share = l, higher, by
 		}
 	}
-	gap := math.Max(0, loss-bound)
-	if !(gap < out.Gap) {
-		return
-	}
-	floats.Scale(share, lambda)
-	*out = bilevel.Within{X: [][]float64{b}, Lambda: lambda, Loss: loss, Gap: gap}
-	if g.intercept {
-		out.X = append(out.X, []float64{at.b0})
+	if gap := math.Max(0, loss-bound); gap < out.Gap {
+		floats.Scale(share, lambda)
+		*out = bilevel.Within{X: x, Lambda: lambda, Loss: loss, Gap: gap}
 	}
 }
 

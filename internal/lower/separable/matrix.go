@@ -30,14 +30,10 @@ type matrix struct {
 // NewCompletion takes known entries of an m x n matrix for training and validation, with the features of each, and
 // their places i n + j, which are in it. The last penalty is the nuclear norm of the matrix. It is for small matrices:
 // each step decomposes one.
-func NewCompletion(train, val Rows, trainAt, valAt []int, m, n int, members [][]int, intercept bool) (*Regression,
-	error) {
-	g, err := New(train, val, members, true, intercept)
-	if err != nil {
-		return nil, err
-	}
+func NewCompletion(train, val Rows, trainAt, valAt []int, m, n int, members [][]int, intercept bool) *Regression {
+	g := New(train, val, members, true, intercept)
 	g.matrix = &matrix{m: m, n: n, train: trainAt, val: valAt}
-	return g, nil
+	return g
 }
 
 // spectrum is a singular value decomposition U S V' of an m x n matrix, U and V square.

@@ -26,8 +26,6 @@ type system struct {
 	work   []float64
 	turned []float64 // G by rows, if narrow
 	matrix []float64 // minus what is factored
-
-	nuclear *nuclear // the derivative of the matrix, which is added to G G'; nil without one
 }
 
 // solve sets v to B^-1 v.
@@ -76,14 +74,7 @@ func (a *ascent) build(t int, kind []uint8) bool {
 	s.k = len(s.g) / p.rows
 	s.narrow = s.k <= p.rows && a.matrix == nil
 	s.work = resize(s.work, max(p.rows, s.k))
-	if a.matrix != nil {
-		of := &a.at.of[t]
-		if s.nuclear == nil {
-			s.nuclear = newNuclear(p, a.matrix)
-		}
-		s.nuclear.derive(of.z, a.least(of))
-	}
-	return s.decompose(p.rows, a.rho)
+	return a.decompose(t)
 }
 
 // prepare takes the weights of the point.
@@ -173,8 +164,9 @@ func (w *writer) bounded(members []int, soft []float64, q, top float64, moves bo
 	}
 }
 
-// decompose factors I + G'G or I + GG'.
-func (s *system) decompose(n int, rho float64) bool {
+// decompose factors I + G'G or I + GG', to which the derivative of the matrix is added, if there is one.
+func (a *ascent) decompose(t int) bool {
+	s, n := &a.newton[t], a.parts[t].rows
 	order, inner, g := n, s.k, s.g
 	if s.narrow {
 		order, inner, g = s.k, n, resize(s.turned, len(s.g))
@@ -196,8 +188,8 @@ func (s *system) decompose(n int, rho float64) bool {
 	}
 	within := dense.Within{Stop: s.factor.End}
 	within.SyrkNT(order, inner, g, order, g, order, m, order)
-	if s.nuclear != nil {
-		s.nuclear.subtract(m, s.root, rho)
+	if a.matrix != nil {
+		a.nuclear(t, s.root, m)
 	}
 	if s.factor.End.Look() {
 		return false

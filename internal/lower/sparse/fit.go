@@ -97,11 +97,6 @@ func New(l glm.Loss, s Sample, intercept bool, t Terms, units [][]int) (g *Fit, 
 	case glm.Multinomial:
 		g.k, g.adds = l.Classes, false
 	}
-	for j := range p {
-		if _, _, err := s.X.Sums(j); err != nil {
-			return nil, fmt.Errorf("sparse: %w", err)
-		}
-	}
 	if g.terms, err = t.check(p); err != nil {
 		return nil, err
 	}

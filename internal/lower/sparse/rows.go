@@ -25,7 +25,7 @@ type Sample struct {
 	Offset []float64
 }
 
-// Check says what is wrong with the targets of a loss, the weights and the offset.
+// Check says what is wrong with the features, the targets of a loss, the weights and the offset.
 func (s Sample) Check(l glm.Loss) error {
 	finite := func(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 	called, all, want, good := "target", "targets", "a finite number", finite
@@ -63,6 +63,11 @@ func (s Sample) Check(l glm.Loss) error {
 			if !column.good(v) {
 				return fmt.Errorf("sparse: %s of row %d is %g, expected %s", column.called, i, v, column.want)
 			}
+		}
+	}
+	for j := range s.X.Columns() {
+		if _, _, err := s.X.Sums(j); err != nil {
+			return fmt.Errorf("sparse: %w", err)
 		}
 	}
 	return nil

@@ -69,9 +69,7 @@ func (m *completionFit) Within() bilevel.WithinSolver {
 	if m.small != nil {
 		return interiorWithin{m}
 	}
-	s := multipliers.NewLower(m)
-	s.First(withinFirst * m.LambdaMax())
-	return s
+	return multipliers.NewLower(m)
 }
 
 // interiorWithin solves each lower level afresh.
@@ -95,6 +93,3 @@ func (s interiorWithin) Solve(ctx context.Context, radii []float64, tol float64)
 		Solved: at.Status == outcome.Converged,
 	}, nil
 }
-
-// withinFirst is the share of LambdaMax that the multipliers of a lower level start with: large enough for few columns.
-const withinFirst = 0.5

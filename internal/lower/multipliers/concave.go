@@ -19,8 +19,8 @@ type dual struct {
 	// tol is an increase of the function that is of no interest: steps that promise less are taken as long as each
 	// promises half as much as the one before, as the values of the constraints go with the root of it.
 	tol float64
-	// loose ends with a step that promises less than tol.
-	loose bool
+	// loose ends with a step that promises less than tol, and pinned keeps the first multiplier.
+	loose, pinned bool
 }
 
 // dualPoint is its value with the first and minus the second derivative.
@@ -84,9 +84,17 @@ func (f *dual) first(ctx context.Context, m []float64) (at *dualPoint, err error
 			return at, err
 		}
 		m = slices.Clone(m)
-		floats.Scale(stretch*stretch, m)
+		floats.Scale(stretch*stretch, f.free(m))
 	}
 	return nil, nil
+}
+
+// free are the multipliers that move.
+func (f *dual) free(m []float64) []float64 {
+	if f.pinned {
+		return m[1:]
+	}
+	return m
 }
 
 // newton is the step that the second derivative suggests.
@@ -99,7 +107,7 @@ func (f *dual) newton(at *dualPoint) []float64 {
 	if b.Most <= 1e-15*f.most && !math.IsInf(f.most, 1) {
 		b.Most = 0
 	}
-	unit := slices.Max(at.m)
+	unit := slices.Max(f.free(at.m))
 	if unit == 0 {
 		unit = math.Min(1, f.most)
 	}
@@ -110,6 +118,9 @@ func (f *dual) newton(at *dualPoint) []float64 {
 		}
 		b.Lo[i] = math.Min(0, floor-v)
 		b.Hi[i] = stretch * math.Max(v, unit)
+	}
+	if f.pinned {
+		b.Lo[0], b.Hi[0] = 0, 0
 	}
 	return b.Solve()
 }

@@ -185,10 +185,7 @@ func (a *ascent) radial(t, g int) []float64 {
 	c := make([]float64, p.rows)
 	for _, j := range a.groups[g] {
 		if v := s.soft[j]; v != 0 {
-			for k := range p.sets {
-				set := &p.sets[k]
-				set.X.Axpy(v/s.norms[g], j, set.of(c))
-			}
+			p.axpy(v/s.norms[g], j, c)
 		}
 	}
 	return c

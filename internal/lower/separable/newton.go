@@ -17,13 +17,6 @@ type direction struct {
 	of []shift
 }
 
-// shift is that of a part.
-type shift struct {
-	ms   float64
-	u, c []float64
-	c0   float64
-}
-
 const (
 	// loose, capped and tied are what becomes of a group's coefficients where their norm is above: its radius moves for it
 	// alone, not at all, or for several parts at once.

@@ -42,7 +42,8 @@ func (a *ascent) nuclear(t int, root, from []float64) {
 			for k := range byRow {
 				byRow[k] = x*sums[1][k+j*m] + y*sums[2][k+i*m]
 			}
-			to, rows, cols, us, vs := from[one*N+one:(one+1)*N], row[one:], col[one:], ub[one:], vb[one:]
+			to := from[one*N+one : (one+1)*N]
+			rows, cols, us, vs := row[one:][:len(to)], col[one:][:len(to)], ub[one:][:len(to)], vb[one:][:len(to)]
 			for b := range to {
 				to[b] += us[b]*byColumn[cols[b]] + vs[b]*byRow[rows[b]]
 			}

@@ -17,7 +17,7 @@ import (
 //	           + m_0 gamma'(r - radius) + (alpha - m_0) t
 //	subject to |b_g| <= r_g + t,  |b|_1 <= r_s + t,  t >= 0,  low <= r <= high
 //
-// with the training rows' weight times m_0. In a lower level (fixed) m_0 is 1, t is 0 and r is radius.
+// with the training rows' weight times m_0. In a lower level (fixed) m_0 is 1, t is 0, and low and high are radius.
 type program struct {
 	parts                    []*part
 	groups                   [][]int
@@ -79,6 +79,14 @@ func (p *part) mul(out, b []float64, b0 float64) {
 	}
 }
 
+// axpy adds a multiple of x_j to v.
+func (p *part) axpy(by float64, j int, v []float64) {
+	for i := range p.sets {
+		s := &p.sets[i]
+		s.X.Axpy(by, j, s.of(v))
+	}
+}
+
 // image sets out to X b + b0, with the entries g of the matrix at the places, if there is one.
 func (p *part) image(out, b []float64, b0 float64, g []float64) {
 	clear(out)
@@ -115,12 +123,17 @@ type point struct {
 	value float64
 }
 
+// shift are the multipliers of a part, or a step in them.
+type shift struct {
+	ms float64   // of |b|_1
+	u  []float64 // one for each row
+	c  []float64 // X'u
+	c0 float64   // the sum of u
+}
+
 // portion is what a part has in it.
 type portion struct {
-	ms    float64   // the multiplier of |b|_1
-	u     []float64 // one for each row
-	c     []float64 // X'u
-	c0    float64   // the sum of u
+	shift
 	soft  []float64 // the coefficients before their norms are bounded
 	norms []float64 // theirs, one for each group
 	b     []float64
@@ -134,10 +147,8 @@ func (p *program) newPoint() *point {
 	out := &point{m0: 1, r: slices.Clone(p.radius), of: make([]portion, len(p.parts))}
 	for t, part := range p.parts {
 		k := len(p.centre[t])
-		out.of[t] = portion{
-			u: make([]float64, part.rows), c: make([]float64, k), soft: make([]float64, k),
-			norms: make([]float64, len(p.groups)), b: make([]float64, k),
-		}
+		out.of[t] = portion{shift: shift{u: make([]float64, part.rows), c: make([]float64, k)}, soft: make([]float64, k),
+			norms: make([]float64, len(p.groups)), b: make([]float64, k)}
 		if p.matrix != nil {
 			out.of[t].g = mat.NewDense(p.matrix.m, p.matrix.n, nil)
 		}
@@ -167,16 +178,6 @@ func (p *program) clip(g int, r float64) float64 {
 //
 // between its bounds. loose says that it is between them, and above how many parts are above r + t, by excess in all.
 func (p *program) bound(g int, at *point, t float64) (r float64, loose bool, above int, excess float64) {
-	if p.fixed {
-		r = p.radius[g]
-		for k := range at.of {
-			if v := at.of[k].norms[g] - r; v > 0 {
-				above++
-				excess += v
-			}
-		}
-		return r, false, above, excess
-	}
 	aim := p.aim(g, at.m0)
 	least := math.Min(aim, p.high[g])
 	var few [8]float64
@@ -217,10 +218,7 @@ func (p *ascent) evaluate(at *point) {
 		p.soften(t, &at.of[t])
 	}
 	p.level(at)
-	value := 0.0
-	if !p.fixed {
-		value = p.rest(at)*at.t - at.m0*p.offset
-	}
+	value := p.rest(at)*at.t - at.m0*p.offset
 	for g := range p.groups {
 		r, _, _, _ := p.bound(g, at, at.t)
 		at.r[g] = r
@@ -234,9 +232,7 @@ func (p *ascent) evaluate(at *point) {
 		for t := range at.of {
 			sum += at.of[t].ms
 		}
-		if !p.fixed {
-			at.r[s] = p.clip(s, p.aim(s, at.m0)+sum/p.rho)
-		}
+		at.r[s] = p.clip(s, p.aim(s, at.m0)+sum/p.rho)
 		d := at.r[s] - p.radius[s]
 		value += p.rho/2*d*d + at.m0*p.gamma[s]*d - sum*at.r[s]
 	}

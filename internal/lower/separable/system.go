@@ -49,27 +49,55 @@ func (s *system) solve(v []float64) {
 	floats.Mul(v, s.root)
 }
 
-// build sets up the matrix of a part and factors it.
+// build sets up the matrix of a part and factors it. For a group of norm q and e = b / |b|, E E' = along^2 e e' +
+// across^2 (I - e e'), with both 1 below the bound; at it or above along^2 is 1/2 where its radius moves for it alone
+// and 0 otherwise, and across^2 is the bound / q.
 func (a *ascent) build(t int, kind []uint8) bool {
-	p, s := a.parts[t], &a.newton[t]
+	p, s, at := a.parts[t], &a.newton[t], &a.at.of[t]
 	a.prepare(t)
-	w := writer{system: s, part: p, weight: slices.Clone(s.root), column: make([]float64, p.rows),
-		radial: make([]float64, p.rows)}
-	floats.Scale(1/math.Sqrt(a.rho), w.weight)
-	for g := range a.groups {
-		switch q := a.at.of[t].norms[g]; {
-		case q == 0:
-		case kind[g] == below:
-			w.free(a.groups[g], a.at.of[t].soft)
+	weight := slices.Clone(s.root) // V^(-1/2) / rho^(1/2)
+	floats.Scale(1/math.Sqrt(a.rho), weight)
+	put := func(set func(column []float64)) {
+		from := len(s.g)
+		s.g = append(s.g, weight...)
+		clear(s.g[from:])
+		set(s.g[from:])
+		floats.Mul(s.g[from:], weight)
+	}
+	for g, members := range a.groups {
+		q, along, across := at.norms[g], 1.0, 1.0
+		switch kind[g] {
+		case below:
+		case loose:
+			along, across = math.Sqrt(0.5), math.Sqrt((a.at.r[g]+a.at.t)/q)
 		default:
-			w.bounded(a.groups[g], a.at.of[t].soft, q, a.at.r[g]+a.at.t, kind[g] == loose)
+			along, across = 0, math.Sqrt((a.at.r[g]+a.at.t)/q)
+		}
+		if len(members) == 1 {
+			across = along
+		}
+		if q == 0 || along == 0 && across == 0 {
+			continue
+		}
+		var radial []float64
+		if along != across {
+			radial = a.radial(t, g)
+		}
+		for _, j := range members {
+			v := at.soft[j]
+			if v == 0 {
+				continue
+			}
+			put(func(column []float64) {
+				if radial != nil {
+					floats.AddScaled(column, (along-across)*v/q, radial)
+				}
+				p.axpy(across, j, column)
+			})
 		}
 	}
 	if p.intercept {
-		for i := range w.column {
-			w.column[i] = 1
-		}
-		w.put()
+		put(func(column []float64) { floats.AddConst(1, column) })
 	}
 	s.k = len(s.g) / p.rows
 	s.narrow = s.k <= p.rows && a.matrix == nil
@@ -96,72 +124,6 @@ func (a *ascent) prepare(t int) {
 		}
 	}
 	s.g = s.g[:0]
-}
-
-// writer fills G column by column.
-type writer struct {
-	*system
-	part           *part
-	weight         []float64 // V^(-1/2) / rho^(1/2)
-	column, radial []float64
-}
-
-// put writes the column, with its weights.
-func (w *writer) put() {
-	from := len(w.g)
-	w.g = append(w.g, w.column...)
-	floats.Mul(w.g[from:], w.weight)
-}
-
-// take adds a multiple of x_j.
-func (w *writer) take(to []float64, factor float64, j int) {
-	for i := range w.part.sets {
-		set := &w.part.sets[i]
-		set.X.Axpy(factor, j, set.of(to))
-	}
-}
-
-// free is a group whose coefficients are not bounded.
-func (w *writer) free(members []int, soft []float64) {
-	for _, j := range members {
-		if soft[j] != 0 {
-			clear(w.column)
-			w.take(w.column, 1, j)
-			w.put()
-		}
-	}
-}
-
-// bounded is a group of norm q at the bound top or above it: E E' = along^2 e e' + across^2 (I - e e') with e = b /
-// |b|, along^2 = 1/2 where its radius moves for it alone and 0 otherwise, and across^2 = top / q.
-func (w *writer) bounded(members []int, soft []float64, q, top float64, moves bool) {
-	along := 0.0
-	if moves {
-		along = math.Sqrt(0.5)
-	}
-	if len(members) == 1 {
-		if moves {
-			clear(w.column)
-			w.take(w.column, along, members[0])
-			w.put()
-		}
-		return
-	}
-	across := math.Sqrt(top / q)
-	clear(w.radial)
-	for _, j := range members {
-		if v := soft[j]; v != 0 {
-			w.take(w.radial, v/q, j)
-		}
-	}
-	for _, j := range members {
-		if v := soft[j]; v != 0 {
-			copy(w.column, w.radial)
-			floats.Scale((along-across)*v/q, w.column)
-			w.take(w.column, across, j)
-			w.put()
-		}
-	}
 }
 
 // decompose factors I + G'G or I + GG', to which the derivative of the matrix is added, if there is one.

@@ -149,7 +149,8 @@ func (a *ascent) edge(b *border, t int, kind []uint8, tie map[int]int) {
 		b.plus(ms, b.t, l1*inT)
 		b.plus(b.m0, ms, -alone*l1*gamma/rho)
 		if i, ok := tie[g]; ok && kind[g] != below {
-			b.columns[t][i] = a.radial(t, g)
+			b.columns[t][i] = make([]float64, p.rows)
+			a.radial(t, g, b.columns[t][i])
 			b.plus(i, i, rho)
 			b.plus(b.t, i, rho)
 			b.plus(ms, i, l1)
@@ -179,14 +180,13 @@ func (a *ascent) edge(b *border, t int, kind []uint8, tie map[int]int) {
 	}
 }
 
-// radial is X b_g / |b_g| of a part.
-func (a *ascent) radial(t, g int) []float64 {
-	s, p := &a.at.of[t], a.parts[t]
-	c := make([]float64, p.rows)
+// radial sets c to X b_g / |b_g| of a part.
+func (a *ascent) radial(t, g int, c []float64) {
+	clear(c)
+	s := &a.at.of[t]
 	for _, j := range a.groups[g] {
 		if v := s.soft[j]; v != 0 {
-			p.axpy(v/s.norms[g], j, c)
+			a.parts[t].axpy(v/s.norms[g], j, c)
 		}
 	}
-	return c
 }

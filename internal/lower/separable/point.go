@@ -169,7 +169,7 @@ func (p *program) rest(at *point) float64 {
 func (p *program) aim(g int, m0 float64) float64 { return p.radius[g] - m0*p.gamma[g]/p.rho }
 
 func (p *program) clip(g int, r float64) float64 {
-	return math.Max(p.low[g], math.Min(p.high[g], r))
+	return max(p.low[g], min(p.high[g], r))
 }
 
 // bound returns the best radius of a group for norms q of the parts at t: the root of
@@ -179,7 +179,7 @@ func (p *program) clip(g int, r float64) float64 {
 // between its bounds. loose says that it is between them, and above how many parts are above r + t, by excess in all.
 func (p *program) bound(g int, at *point, t float64) (r float64, loose bool, above int, excess float64) {
 	aim := p.aim(g, at.m0)
-	least := math.Min(aim, p.high[g])
+	least := min(aim, p.high[g])
 	var few [8]float64
 	q := few[:0]
 	for k := range at.of {

@@ -55,14 +55,11 @@ func (s *system) solve(v []float64) {
 func (a *ascent) build(t int, kind []uint8) bool {
 	p, s, at := a.parts[t], &a.newton[t], &a.at.of[t]
 	a.prepare(t)
-	weight := slices.Clone(s.root) // V^(-1/2) / rho^(1/2)
-	floats.Scale(1/math.Sqrt(a.rho), weight)
-	put := func(set func(column []float64)) {
-		from := len(s.g)
-		s.g = append(s.g, weight...)
-		clear(s.g[from:])
-		set(s.g[from:])
-		floats.Mul(s.g[from:], weight)
+	n, radial := p.rows, make([]float64, p.rows)
+	column := func() []float64 {
+		s.g = slices.Grow(s.g, n)[:len(s.g)+n]
+		clear(s.g[len(s.g)-n:])
+		return s.g[len(s.g)-n:]
 	}
 	for g, members := range a.groups {
 		q, along, across := at.norms[g], 1.0, 1.0
@@ -79,29 +76,30 @@ func (a *ascent) build(t int, kind []uint8) bool {
 		if q == 0 || along == 0 && across == 0 {
 			continue
 		}
-		var radial []float64
 		if along != across {
-			radial = a.radial(t, g)
+			a.radial(t, g, radial)
 		}
 		for _, j := range members {
-			v := at.soft[j]
-			if v == 0 {
-				continue
-			}
-			put(func(column []float64) {
-				if radial != nil {
-					floats.AddScaled(column, (along-across)*v/q, radial)
+			if v := at.soft[j]; v != 0 {
+				c := column()
+				if along != across {
+					floats.AddScaled(c, (along-across)*v/q, radial)
 				}
-				p.axpy(across, j, column)
-			})
+				p.axpy(across, j, c)
+			}
 		}
 	}
 	if p.intercept {
-		put(func(column []float64) { floats.AddConst(1, column) })
+		floats.AddConst(1, column())
 	}
-	s.k = len(s.g) / p.rows
-	s.narrow = s.k <= p.rows && a.matrix == nil
-	s.work = resize(s.work, max(p.rows, s.k))
+	weight := slices.Clone(s.root) // V^(-1/2) / rho^(1/2)
+	floats.Scale(1/math.Sqrt(a.rho), weight)
+	for from := 0; from < len(s.g); from += n {
+		floats.Mul(s.g[from:from+n], weight)
+	}
+	s.k = len(s.g) / n
+	s.narrow = s.k <= n && a.matrix == nil
+	s.work = resize(s.work, max(n, s.k))
 	return a.decompose(t)
 }
 

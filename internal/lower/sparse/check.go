@@ -76,15 +76,10 @@ func (s *solver) descents(w *bilevel.JointWeights) (descent []float64, losses [2
 		if share == 0 && k == validating {
 			continue
 		}
-		at := s.seen[k]
-		if at == nil {
-			at = s.lookAt(k, s.b)
-		}
-		at.products = make([]float64, len(s.at))
-		at.x.DotsEach(s.ctx, [][]float64{at.slopes}, [][]float64{at.products}, runtime.GOMAXPROCS(0))
-		floats.AddScaled(descent, share, at.products)
+		at, products := s.lookAt(k, s.b), make([]float64, len(s.at))
+		at.x.DotsEach(s.ctx, [][]float64{at.slopes}, [][]float64{products}, runtime.GOMAXPROCS(0))
+		floats.AddScaled(descent, share, products)
 		losses[k] = at.value
-		s.seen[k] = at
 	}
 	return descent, losses
 }

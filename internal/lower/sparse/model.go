@@ -47,7 +47,6 @@ func (s *solver) move(x [][]float64) error {
 		}
 	}
 	s.take(missing)
-	s.seen = [2]*look{}
 	for i, e := range s.set {
 		s.b[i] = b[e]
 	}
@@ -58,9 +57,7 @@ func (s *solver) move(x [][]float64) error {
 func (s *solver) prepare(k int) {
 	m := &s.models[k]
 	if !m.ready {
-		if m.look = s.seen[k]; m.look == nil || !floats.Equal(s.a, s.b) {
-			m.look = s.lookAt(k, s.a)
-		}
+		m.look = s.lookAt(k, s.a)
 		m.ready, m.second, m.descent = true, nil, m.descent[:0]
 	}
 	if s.explicit() {
@@ -72,7 +69,7 @@ func (s *solver) prepare(k int) {
 func (s *solver) extend(k int) {
 	m, all := &s.models[k], len(s.set)
 	for _, e := range s.set[len(m.descent):] {
-		m.descent = append(m.descent, m.look.descent(e))
+		m.descent = append(m.descent, m.look.x.Dot(e, m.look.slopes))
 	}
 	from := 0
 	for from*from < len(m.second) {

@@ -131,8 +131,6 @@ type look struct {
 	slopes, curve []float64
 	coupled       glm.Coupled
 	n             float64 // by which that is divided
-	// Of all entries with the slopes; nil where they are not known.
-	products []float64
 }
 
 // newRows takes a sample that was checked, with the weights that count.
@@ -198,12 +196,4 @@ func (l *look) matrix(ctx context.Context, set []int, from int) []float64 {
 		return l.x.X.Products(ctx, columns[from:], columns, l.curve, threads)
 	}
 	return l.x.X.Gram(ctx, columns, l.curve, threads)
-}
-
-// descent is minus the derivative in an entry.
-func (l *look) descent(entry int) float64 {
-	if l.products != nil {
-		return l.products[entry]
-	}
-	return l.x.Dot(entry, l.slopes)
 }

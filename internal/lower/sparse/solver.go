@@ -26,7 +26,6 @@ type solver struct {
 	// The last solution and its weights where they may be asked for again; nil where there are other entries or models.
 	last        *bilevel.JointPoint
 	lastWeights bilevel.JointWeights
-	seen        [2]*look        // at b; nil where it is not known
 	ctx         context.Context // of the call at work
 }
 
@@ -145,7 +144,6 @@ func (s *solver) minimise(ctx context.Context, w *bilevel.JointWeights) bool {
 	if ctx.Err() != nil {
 		return false
 	}
-	s.seen = [2]*look{}
 	linear := s.penalise(w)
 	if s.explicit() {
 		h, q := s.assemble(w)

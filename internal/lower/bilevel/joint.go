@@ -23,8 +23,6 @@ type JointWeights struct {
 	// Tol is an error of the objective that is of no interest, 0 for that of rounding. Fits for which the last digits are
 	// cheap take no notice.
 	Tol float64
-	// Flat asks for no second derivatives.
-	Flat bool
 }
 
 // JointSolver solves a [Joint] fit whose losses are replaced by quadratic models around a point, each solve from the
@@ -54,8 +52,7 @@ type JointSolver interface {
 type JointPoint struct {
 	Values
 	Objective float64
-	// Curvature is -F'' in (w.Train, w.Penalties), by rows: positive semidefinite, and exact where F is smooth. It may be
-	// nil for weights that are Flat.
+	// Curvature is -F'' in (w.Train, w.Penalties), by rows: positive semidefinite, and exact where F is smooth.
 	Curvature [][]float64
 	// Gap and Grew are those of [JointSolver.Check].
 	Gap  float64

@@ -83,9 +83,7 @@ func (s *JointSolver) Solve(ctx context.Context, w *bilevel.JointWeights) (*bile
 	}
 	f.descend(math.Max(f.least(w), descended), false)
 	pt := &bilevel.JointPoint{Values: s.values(), Objective: f.objective()}
-	if !w.Flat {
-		s.differentiate(pt)
-	}
+	s.differentiate(pt)
 	if s.met = !f.over(); !s.met {
 		return nil, nil
 	}

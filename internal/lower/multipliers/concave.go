@@ -18,7 +18,8 @@ type dual struct {
 	at func(ctx context.Context, m []float64) (*dualPoint, error)
 	// tol is an increase of the function that is of no interest: steps that promise less are taken as long as each
 	// promises half as much as the one before, as the values of the constraints go with the root of it.
-	tol float64
+	tol  float64
+	last *dualPoint // that was evaluated
 	// loose ends with a step that promises less than tol, and pinned keeps the first multiplier.
 	loose, pinned bool
 }
@@ -65,7 +66,7 @@ func (f *dual) maximize(ctx context.Context, start []float64) (*dualPoint, error
 		before = promise
 		next, err := f.search(ctx, at, d)
 		if next == nil && err == nil { // of a value that was not yet the least over the variables nothing is better
-			if next, err = f.at(ctx, at.m); next != nil && !(next.value < at.value-f.tol) {
+			if next, err = f.evaluate(ctx, at.m); next != nil && !(next.value < at.value-f.tol) {
 				next = nil
 			}
 		}
@@ -77,10 +78,15 @@ func (f *dual) maximize(ctx context.Context, start []float64) (*dualPoint, error
 	return at, err
 }
 
+func (f *dual) evaluate(ctx context.Context, m []float64) (at *dualPoint, err error) {
+	f.last, err = f.at(ctx, m)
+	return f.last, err
+}
+
 // first evaluates the function at m or, where that is not possible, farther from the floor.
 func (f *dual) first(ctx context.Context, m []float64) (at *dualPoint, err error) {
 	for range retries {
-		if at, err = f.at(ctx, m); at != nil || err != nil || ctx.Err() != nil || !math.IsInf(f.most, 1) {
+		if at, err = f.evaluate(ctx, m); at != nil || err != nil || ctx.Err() != nil || !math.IsInf(f.most, 1) {
 			return at, err
 		}
 		m = slices.Clone(m)
@@ -136,7 +142,7 @@ func (f *dual) search(ctx context.Context, from *dualPoint, d []float64) (*dualP
 		for i := range m {
 			m[i] = math.Max(m[i], f.floor[i])
 		}
-		if last, err = f.at(ctx, m); last == nil {
+		if last, err = f.evaluate(ctx, m); last == nil {
 			return 0, false, err != nil || ctx.Err() != nil
 		}
 		if last.value > from.value && (best == nil || last.value > best.value) {

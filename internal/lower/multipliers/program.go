@@ -96,7 +96,7 @@ func (p *program) solve(ctx context.Context, from state, floor []float64, most f
 			return best, err
 		}
 		p.m = at.m
-		r, err := p.reached(ctx, at.enough)
+		r, err := p.reached(ctx, at.enough, at == f.last)
 		if r == nil || err != nil {
 			return best, err
 		}
@@ -144,10 +144,11 @@ func (p *program) solve(ctx context.Context, from state, floor []float64, most f
 // reached is nil where a fit has come to no point, as the context has ended. Points of subproblems are tried with radii
 // that suit them better where these leave a gap. Losses are not negative: where they are small enough no multiplier of
 // a lower level is needed.
-func (p *program) reached(ctx context.Context, small bool) (*reached, error) {
-	// the last ones may be of a step that was not taken
-	if points, err := p.points(ctx, p.m, true); points == nil || err != nil {
-		return nil, err
+func (p *program) reached(ctx context.Context, small, fresh bool) (*reached, error) {
+	if !fresh { // the last points are of a step that was not taken
+		if points, err := p.points(ctx, p.m); points == nil || err != nil {
+			return nil, err
+		}
 	}
 	r := &reached{state: state{r: p.radii(p.m)}, m: p.m, within: true}
 	bound := p.part(p.m, r.r)
@@ -252,12 +253,10 @@ func (p *program) part(m, r []float64) float64 {
 }
 
 // points are those of the joint fits, nil where one was not solved.
-func (p *program) points(ctx context.Context, m []float64, flat bool) ([]*bilevel.JointPoint, error) {
+func (p *program) points(ctx context.Context, m []float64) ([]*bilevel.JointPoint, error) {
 	points, errs := make([]*bilevel.JointPoint, len(p.solvers)), make([]error, len(p.solvers))
 	crew.Each(len(p.solvers), p.workers, func(t int) {
-		of := p.weights(t, m)
-		of.Flat = flat
-		points[t], errs[t] = p.solvers[t].Solve(ctx, of)
+		points[t], errs[t] = p.solvers[t].Solve(ctx, p.weights(t, m))
 	})
 	p.count += len(p.solvers)
 	for t, pt := range points {
@@ -276,7 +275,7 @@ func (p *program) at(ctx context.Context, m []float64) (*dualPoint, error) {
 		}
 	}
 	n := len(m)
-	points, err := p.points(ctx, m, false)
+	points, err := p.points(ctx, m)
 	if points == nil || err != nil {
 		return nil, err
 	}

@@ -19,7 +19,7 @@ type model struct {
 
 // Model implements [bilevel.JointSolver].
 func (s *solver) Model(ctx context.Context, x [][]float64) error {
-	s.ctx, s.last = ctx, nil
+	s.ctx = ctx
 	if x != nil {
 		if err := s.move(x); err != nil {
 			return err

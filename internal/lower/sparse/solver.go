@@ -23,10 +23,7 @@ type solver struct {
 	a, b    []float64 // by positions: where the models are made, and the last solution
 	most    int       // positions up to which matrices are formed
 	problem glm.Quadratic
-	// The last solution and its weights where they may be asked for again; nil where there are other entries or models.
-	last        *bilevel.JointPoint
-	lastWeights bilevel.JointWeights
-	ctx         context.Context // of the call at work
+	ctx     context.Context // of the call at work
 }
 
 const (
@@ -73,7 +70,6 @@ func (g *Fit) solver() *solver {
 
 // take adds entries to the positions, with zeros.
 func (s *solver) take(entries []int) {
-	s.last = nil
 	for _, e := range entries {
 		s.at[e] = len(s.set)
 		s.set = append(s.set, e)
@@ -100,10 +96,6 @@ func (s *solver) Solve(ctx context.Context, w *bilevel.JointWeights) (*bilevel.J
 	if len(w.Penalties) != len(s.kept) {
 		return nil, fmt.Errorf("sparse: %d weights of penalties, expected %d", len(w.Penalties), len(s.kept))
 	}
-	if s.last != nil && same(w, &s.lastWeights) && (w.Flat || s.last.Curvature != nil) && ctx.Err() == nil {
-		return s.last, nil
-	}
-	s.last = nil
 	if !s.minimise(ctx, w) {
 		return nil, nil
 	}
@@ -112,20 +104,8 @@ func (s *solver) Solve(ctx context.Context, w *bilevel.JointWeights) (*bilevel.J
 		pt.Validation = s.modelled(validating)
 	}
 	pt.Objective = s.objective(w, pt.Values)
-	if !w.Flat {
-		pt.Curvature = s.curvature(w)
-	}
-	s.last, s.lastWeights = pt, *w
-	s.lastWeights.Penalties = slices.Clone(w.Penalties)
+	pt.Curvature = s.curvature(w)
 	return pt, nil
-}
-
-// same says that weights are these.
-func same(v, w *bilevel.JointWeights) bool {
-	if v.Train != w.Train || v.Validation != w.Validation || v.Rho != w.Rho || !slices.Equal(v.Penalties, w.Penalties) {
-		return false
-	}
-	return w.Rho == 0 || slices.EqualFunc(v.Centre, w.Centre, slices.Equal[[]float64])
 }
 
 // Work implements [bilevel.JointSolver].

@@ -31,7 +31,6 @@ import (
 	"github.com/conetune/conetune/internal/lower/design"
 	"github.com/conetune/conetune/internal/lower/glm"
 	"github.com/conetune/conetune/internal/lower/sparse"
-	"github.com/conetune/conetune/lower"
 )
 
 // Rows are the data of a regression: a target for each row of the design. Fits with a smooth loss take weights of rows
@@ -103,17 +102,6 @@ func commonPath(dim int, top float64) [][]float64 {
 		path[i] = slices.Repeat([]float64{l}, dim)
 	}
 	return path
-}
-
-// ridgeBounds are the bounds of the weights of a fit of which those that second names, one for each feature, are
-// of squares. A square is zero at no weight: there is next to nothing left of a coefficient at the largest second
-// derivative of the loss times [lower.MostShare].
-func ridgeBounds(top, curvature float64, dim int, second []int) (low, high []float64) {
-	low, high = slices.Repeat([]float64{lower.LeastShare * top}, dim), slices.Repeat([]float64{lower.MostShare * top}, dim)
-	for _, i := range second {
-		high[i] = lower.MostShare * math.Max(top, curvature)
-	}
-	return low, high
 }
 
 // curvature is the largest mean square of a column, that of a squared loss.

@@ -3,6 +3,7 @@ package fits
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
@@ -80,35 +81,34 @@ func (m *Net) mean(x [][]float64, of []int) (value float64, gradient []float64) 
 	return value, gradient
 }
 
-// boundsFor are those of [lower.Traits] where the second derivative of the loss is about bend.
+// boundsFor are those of [lower.Traits] where the second derivative of the loss is about bend. A square is zero at no
+// weight: there is next to nothing left of a coefficient at bend times [lower.MostShare].
 func (m *Net) boundsFor(bend float64) func() (low, high []float64) {
 	return func() (low, high []float64) {
-		var squares []int
-		if i := slices.Index(m.kept, 1); i >= 0 {
-			squares = []int{i}
+		for _, k := range m.kept {
+			top := m.top
+			if k == 1 {
+				top = math.Max(top, bend)
+			}
+			low, high = append(low, lower.LeastShare*m.top), append(high, lower.MostShare*top)
 		}
-		return ridgeBounds(m.top, bend, m.dim, squares)
+		return low, high
 	}
 }
 
-// path goes down with the weights, see [elasticPath].
+// path goes down with common values, and with both penalties by every second of them and then up again with a hundredth
+// for the squares.
 func (m *Net) path() [][]float64 {
+	path := commonPath(m.dim, m.top)
 	if len(m.kept) < 2 {
-		return commonPath(m.dim, m.top)
+		return path
 	}
-	return elasticPath(m.top)
-}
-
-// elasticPath is every second point of a path of common values, and then up again with a hundredth of it for the
-// squares.
-func elasticPath(top float64) [][]float64 {
-	path := commonPath(2, top)
 	var out [][]float64
 	for i := 0; i < len(path); i += 2 {
 		out = append(out, path[i])
 	}
-	for i := len(path) - 1; i >= 0; i -= 2 {
-		out = append(out, []float64{path[i][0], path[i][1] / 100})
+	for _, at := range slices.Backward(out) {
+		out = append(out, []float64{at[0], at[1] / 100})
 	}
 	return out
 }

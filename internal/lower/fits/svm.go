@@ -31,6 +31,7 @@ type SVM struct {
 	val   Rows
 	low   float64
 	high  float64
+	bound []float64 // of the features, nil where they are hyperparameters
 }
 
 // NewSVM takes labels of -1 and 1, of which the training rows have both. The wbar_j stay from low to high in a search.
@@ -49,16 +50,8 @@ func NewSVM(train, val Rows, low, high float64) (*SVM, error) {
 	if err := val.Check(glm.Logistic{}); err != nil {
 		return nil, fmt.Errorf("fits: validation rows of the support vector machine: %w", err)
 	}
-	for _, rows := range []*Rows{&train, &val} {
-		if rows.Weights == nil {
-			rows.Weights = slices.Repeat([]float64{1}, len(rows.Y))
-		}
-	}
-	u, sum := make([]float64, len(val.Y)), 0.0
-	for _, w := range val.Weights {
-		sum += w
-	}
-	val.Weights = floats.AddScaledTo(u, u, 1/sum, val.Weights)
+	train.Weights, val.Weights = weightsOf(train), slices.Clone(weightsOf(val))
+	floats.Scale(1/floats.Sum(val.Weights), val.Weights)
 	return &SVM{train: g, rows: train, val: val, low: low, high: high}, nil
 }
 
@@ -70,11 +63,15 @@ func (m *SVM) Squared() *SVM {
 	return &out
 }
 
-// Dim is one more than the number of features.
-func (m *SVM) Dim() int {
-	_, p := m.train.Dims()
-	return 1 + p
+// Bounded is the machine with these bounds, whose only hyperparameter is lambda. It has what searches need.
+func (m *SVM) Bounded(bound []float64) *SVM {
+	out := *m
+	out.bound = bound
+	return &out
 }
+
+// Dim is one more than the number of features, or 1 if the machine is [SVM.Bounded].
+func (m *SVM) Dim() int { return 1 + m.val.X.Columns() - len(m.bound) }
 
 // LambdaMax is a lambda above which no decision value of a training row is further than 1 from -c.
 func (m *SVM) LambdaMax() float64 { return m.train.LambdaMax() }
@@ -114,9 +111,9 @@ func (m *SVM) Bounds() (low, high []float64) {
 
 // Start is that of [lower.Traits]: the point whose multipliers give the largest lower bound at lambda.
 func (m *SVM) Start(lambda []float64, points []*lower.Point) *lower.Point {
-	best, most := points[0], math.Inf(-1)
+	best, most, h := points[0], math.Inf(-1), slices.Concat(lambda, m.bound)
 	for _, pt := range points {
-		if v := m.train.Bound(pt.State.(*svmState).Solution, lambda[0], lambda[1:]); v >= most {
+		if v := m.train.Bound(pt.State.(*svmState).Solution, h[0], h[1:]); v >= most {
 			best, most = pt, v
 		}
 	}
@@ -125,11 +122,14 @@ func (m *SVM) Start(lambda []float64, points []*lower.Point) *lower.Point {
 
 // Traits implements [lower.Fit].
 func (m *SVM) Traits() lower.Traits {
-	t := lower.Traits{Bounds: m.Bounds, Path: m.Path, Gradient: m.Gradient, Start: m.Start}
+	t := lower.Traits{Start: m.Start}
 	if m.train.Wide() {
 		t.Coarse = coarseGap
 	}
-	if m.train.Quick() {
+	if m.bound != nil {
+		return t
+	}
+	if t.Bounds, t.Path, t.Gradient = m.Bounds, m.Path, m.Gradient; m.train.Quick() {
 		t.Parts = []lower.Fit{m}
 	}
 	return t
@@ -148,11 +148,11 @@ func (m *SVM) Solve(ctx context.Context, lambda []float64, tol float64, start *l
 		return nil, fmt.Errorf("fits: %d hyperparameters of the support vector machine, expected lambda and %d bounds",
 			len(lambda), m.Dim()-1)
 	}
-	o := machine.Options{Tol: tol}
+	o, h := machine.Options{Tol: tol}, slices.Concat(lambda, m.bound)
 	if start != nil {
 		o.Start = start.State.(*svmState).Solution
 	}
-	s, err := m.train.Solve(ctx, lambda[0], lambda[1:], o)
+	s, err := m.train.Solve(ctx, h[0], h[1:], o)
 	if err != nil {
 		return nil, err
 	}
@@ -174,51 +174,14 @@ func (m *SVM) Gradient(ctx context.Context, at *lower.Point, mode lower.Mode, _ 
 		lambda, bound := m.train.Adjoint(s.Solution, s.gradient, s.slope)
 		return append([]float64{lambda}, bound...), nil
 	}
-	out := make([]float64, m.Dim())
-	bound := make([]float64, m.Dim()-1)
+	out, one := make([]float64, m.Dim()), make([]float64, m.Dim())
 	for i := range out {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		lambda := 1.0
-		if i > 0 {
-			lambda, bound[i-1] = 0, 1
-		}
-		dw, dc := m.train.Derivative(s.Solution, lambda, bound)
-		out[i] = floats.Dot(dw, s.gradient) + dc*s.slope
-		if i > 0 {
-			bound[i-1] = 0
-		}
+		one[i] = 1
+		dw, dc := m.train.Derivative(s.Solution, one[0], one[1:])
+		out[i], one[i] = floats.Dot(dw, s.gradient)+dc*s.slope, 0
 	}
 	return out, nil
-}
-
-// Bounded is the machine with these bounds, whose only hyperparameter is lambda. It has what searches need.
-func (m *SVM) Bounded(bound []float64) lower.Fit { return &boundedSVM{m, bound} }
-
-type boundedSVM struct {
-	*SVM
-	bound []float64
-}
-
-// Dim implements [lower.Fit].
-func (m *boundedSVM) Dim() int { return 1 }
-
-// Traits implements [lower.Fit].
-func (m *boundedSVM) Traits() lower.Traits {
-	t := m.SVM.Traits()
-	start := func(lambda []float64, points []*lower.Point) *lower.Point {
-		return m.Start(slices.Concat(lambda, m.bound), points)
-	}
-	return lower.Traits{Start: start, Coarse: t.Coarse}
-}
-
-// Solve implements [lower.Fit].
-func (m *boundedSVM) Solve(ctx context.Context, lambda []float64, tol float64, start *lower.Point) (*lower.Point,
-	error) {
-	pt, err := m.SVM.Solve(ctx, slices.Concat(lambda, m.bound), tol, start)
-	if pt != nil {
-		pt.Lambda = slices.Clone(lambda)
-	}
-	return pt, err
 }

@@ -102,7 +102,7 @@ func TestBound(t *testing.T) {
 					start.B[e] = math.Max(lo, math.Min(hi, b[e/g.k]/float64(1+e%g.k)))
 				}
 				s := g.solver()
-				require.NoError(t, s.move(start.x(g.intercept)))
+				require.NoError(t, s.move([][]float64{start.B, start.B0}[:len(g.Shape())]))
 				c := must.Of(s.Check(context.Background(), &bilevel.JointWeights{Train: 1, Penalties: w}))(t)
 				require.LessOrEqual(t, c.Objective-c.Gap, best.Objective+1e-10, "%s %v", name, w)
 				require.GreaterOrEqual(t, c.Objective, best.Objective-1e-10, name)

@@ -27,14 +27,6 @@ type Solution struct {
 	steps int // of it
 }
 
-// x is the point, with constants or without.
-func (s *Solution) x(constants bool) [][]float64 {
-	if constants {
-		return [][]float64{s.B, s.B0}
-	}
-	return [][]float64{s.B}
-}
-
 // defaultTol is the tolerance that 0 stands for.
 const defaultTol = 1e-8
 

@@ -163,7 +163,7 @@ func (s *Lower) Solve(ctx context.Context, radii []float64, tol float64) (*bilev
 			return out, nil
 		}
 		before := out.Gap
-		g.report(a, tol, out)
+		g.report(a, idle > 0, tol, out)
 		if idle++; !(out.Gap > stalled*before) {
 			idle = 0
 		}
@@ -198,8 +198,9 @@ func (s *Lower) Solve(ctx context.Context, radii []float64, tol float64) (*bilev
 //	v(r) >= -y'u - n/2 |u|^2 - sum_g r_g |soft(X_g'u, m)| - r_s m,
 //
 // and so have all multiples of (u, m), of which the best is taken. Groups within their radii have X_g'u = 0 but for
-// rounding, which radii that are far make a gap: there u without these columns is tried, too, see detached.
-func (g *Regression) report(a *ascent, tol float64, out *bilevel.Within) {
+// rounding, which radii that are far make a gap: where it is hard to come nearer u without these columns is tried, too,
+// see detached.
+func (g *Regression) report(a *ascent, hard bool, tol float64, out *bilevel.Within) {
 	at, radii, n := &a.at.of[0], a.radius, float64(len(g.train.Y))
 	x, f := g.scaled(a)
 	loss := halfMean(f, g.train.Y)
@@ -211,7 +212,7 @@ func (g *Regression) report(a *ascent, tol float64, out *bilevel.Within) {
 		g.train.X.MulTrans(c, u)
 	}
 	lambda, bound, share := g.bound(u, c, at.ms, radii)
-	if loss-bound > tol && at.ms == 0 && g.farther(at, lambda, radii, tol) {
+	if hard && loss-bound > tol && at.ms == 0 {
 		v, w := g.detached(u, at.norms, radii)
 		if l, higher, by := g.bound(v, w, 0, radii); higher > bound {
 			lambda, bound, share = l, higher, by
@@ -244,18 +245,6 @@ func (g *Regression) bound(u, c []float64, ms float64, radii []float64) (lambda 
 		bound = share * -linear / 2
 	}
 	return lambda, bound, share
-}
-
-// farther says whether it is the radii of groups within them that make a gap, and not their norms.
-func (g *Regression) farther(at *portion, lambda, radii []float64, tol float64) bool {
-	far, near := 0.0, 0.0
-	for k, q := range at.norms {
-		if q < radii[k] {
-			far += lambda[k] * radii[k]
-			near += lambda[k] * q
-		}
-	}
-	return far > innerShare*tol && near <= tol
 }
 
 // detached returns u without its components in the columns of groups within their radii, of which it has none but for

@@ -141,9 +141,8 @@ func (p *program) solve(ctx context.Context, from state, floor []float64, most f
 	return best, nil
 }
 
-// reached is nil where a fit has come to no point, as the context has ended. Points of subproblems are tried with radii
-// that suit them better where these leave a gap. Losses are not negative: where they are small enough no multiplier of
-// a lower level is needed.
+// reached is nil where a fit has come to no point, as the context has ended. Losses are not negative: where they are small
+// enough no multiplier of a lower level is needed.
 func (p *program) reached(ctx context.Context, small, fresh bool) (*reached, error) {
 	if !fresh { // the last points are of a step that was not taken
 		if points, err := p.points(ctx, p.m); points == nil || err != nil {
@@ -163,18 +162,13 @@ func (p *program) reached(ctx context.Context, small, fresh bool) (*reached, err
 		r.x = append(r.x, solver.X())
 	}
 	r.merit = p.merit(r.state)
-	switch quadratic := p.solvers[0].Quadratic(); {
+	switch {
 	case p.lower && small:
 		r.m, r.gap, r.solved = make([]float64, len(p.m)), r.values[0].Train, true
 		return r, nil
 	case p.lower && !p.traits[0].Compact():
 		for j, v := range r.values[0].Penalties {
 			r.within = r.within && v-r.r[j] <= violated*r.r[j]
-		}
-	case !p.lower && r.merit-bound > p.c.Tol && !r.grew && quadratic:
-		settled := state{r.x, radii.Best(p.c, r.values, r.r), r.values}
-		if v := p.merit(settled); v < r.merit {
-			r.state, r.merit = settled, v
 		}
 	}
 	r.gap = r.merit - bound

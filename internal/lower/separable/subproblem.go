@@ -160,19 +160,9 @@ func (a *ascent) values() (values []bilevel.Values, apart float64) {
 	return values, apart
 }
 
-// objective is that of the subproblem at the minimiser of the Lagrangian, with the least t. The radius of |b|_1 makes
-// up for what |b|_1 is above, as rounding of so many coefficients would count with alpha.
+// objective is that of the subproblem at the minimiser of the Lagrangian, with the least t.
 func (a *ascent) objective(c *bilevel.Centre) float64 {
 	values, apart := a.values()
-	if a.shared {
-		s, most := len(a.groups), 0.0
-		for _, v := range values {
-			most = math.Max(most, v.Penalties[s]-a.at.t)
-		}
-		if over := most - a.at.r[s]; over > 0 && over < 1e-6*most {
-			a.at.r[s] = math.Min(most, a.high[s])
-		}
-	}
 	return radii.Objective(c, values, apart, a.at.r)
 }
 

@@ -55,41 +55,25 @@ func (s *solver) move(x [][]float64) error {
 
 // prepare makes the model of a set over all positions.
 func (s *solver) prepare(k int) {
-	m := &s.models[k]
+	m, n := &s.models[k], len(s.set)
 	if !m.ready {
 		m.look = s.lookAt(k, s.a)
-		m.ready, m.second, m.descent = true, nil, m.descent[:0]
+		m.ready, m.descent = true, nil
 	}
-	if s.explicit() {
-		s.extend(k)
-	}
-}
-
-// extend brings the matrix and the gradient of a model to all positions.
-func (s *solver) extend(k int) {
-	m, all := &s.models[k], len(s.set)
-	for _, e := range s.set[len(m.descent):] {
-		m.descent = append(m.descent, m.look.x.Dot(e, m.look.slopes))
-	}
-	from := 0
-	for from*from < len(m.second) {
-		from++
-	}
-	if from == all {
+	if !s.explicit() {
+		m.second, m.descent = nil, nil
 		return
 	}
-	rows := m.look.matrix(s.ctx, s.set, from)
-	second := make([]float64, all*all)
-	for i := range from {
-		copy(second[i*all:], m.second[i*from:(i+1)*from])
+	if len(m.descent) == n {
+		return
 	}
-	copy(second[from*all:], rows)
-	for i := from; i < all; i++ {
+	m.second, m.descent = m.look.matrix(s.ctx, s.set), make([]float64, n)
+	for i, e := range s.set {
+		m.descent[i] = m.look.x.Dot(e, m.look.slopes)
 		for l := range i { // one of the two
-			second[l*all+i] = second[i*all+l]
+			m.second[l*n+i] = m.second[i*n+l]
 		}
 	}
-	m.second = second
 }
 
 // lookAt is what there is to see of a set at coefficients by positions.

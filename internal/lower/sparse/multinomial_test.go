@@ -108,7 +108,7 @@ func TestMultinomialSecond(t *testing.T) {
 				set = append(set, e)
 			}
 		}
-		whole := g.look(training, b).matrix(context.Background(), set, 0)
+		whole := g.look(training, b).matrix(context.Background(), set)
 		v, ends := make([]float64, len(set)), [2]*look{}
 		for i := range v {
 			v[i] = math.Sin(float64(i))

@@ -184,16 +184,13 @@ func (r *rowSet) look(eta []float64) *look {
 	return &look{x: r.x, value: value, slopes: pull, curve: curve, coupled: of, n: r.n}
 }
 
-// matrix are the rows from one on of the second derivatives over a set of entries.
-func (l *look) matrix(ctx context.Context, set []int, from int) []float64 {
-	threads, columns := runtime.GOMAXPROCS(0), l.x.Features(set)
-	if l.coupled.Second != nil {
-		out := l.coupled.Second(ctx, l.x, set, from, threads)
-		floats.Scale(1/l.n, out)
-		return out
+// matrix are the second derivatives over a set of entries, by rows.
+func (l *look) matrix(ctx context.Context, set []int) []float64 {
+	threads := runtime.GOMAXPROCS(0)
+	if l.coupled.Second == nil {
+		return l.x.X.Gram(ctx, l.x.Features(set), l.curve, threads)
 	}
-	if from > 0 {
-		return l.x.X.Products(ctx, columns[from:], columns, l.curve, threads)
-	}
-	return l.x.X.Gram(ctx, columns, l.curve, threads)
+	out := l.coupled.Second(ctx, l.x, set, 0, threads)
+	floats.Scale(1/l.n, out)
+	return out
 }

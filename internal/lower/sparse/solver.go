@@ -75,11 +75,6 @@ func (s *solver) take(entries []int) {
 		s.set = append(s.set, e)
 		s.a, s.b = append(s.a, 0), append(s.b, 0)
 	}
-	for k := range s.models {
-		if !s.explicit() {
-			s.models[k].second, s.models[k].descent = nil, nil
-		}
-	}
 }
 
 // explicit says that matrices are formed.

@@ -72,13 +72,9 @@ func (s *Subproblem) Solve(ctx context.Context, c *bilevel.Centre) (*bilevel.Sub
 		if ctx.Err() != nil {
 			return out, nil
 		}
-		value := a.objective(c)
-		gap := value - a.at.value
+		gap := a.objective(c) - a.at.value
 		idle := stall.Idle(gap)
-		if gap <= c.Tol || idle > patience || gap <= enough*c.Tol && idle > 1 {
-			break
-		}
-		if !a.step() {
+		if gap <= c.Tol || idle > patience || gap <= enough*c.Tol && idle > 1 || !a.step() {
 			break
 		}
 	}
@@ -113,17 +109,9 @@ func (s *Subproblem) start(c *bilevel.Centre) (m0 float64, ms []float64) {
 			}
 		}
 	}
-	total := m0
-	for _, v := range ms {
-		total += v
-	}
-	if total > c.Alpha {
-		m0 *= c.Alpha / total
-		for t := range ms {
-			ms[t] *= c.Alpha / total
-		}
-	}
-	return math.Max(m0, leastShare*c.Alpha), ms
+	share := min(1, c.Alpha/(m0+floats.Sum(ms)))
+	floats.Scale(share, ms)
+	return math.Max(share*m0, leastShare*c.Alpha), ms
 }
 
 // values are those of the minimiser of the Lagrangian, with its squared distance from the centre.

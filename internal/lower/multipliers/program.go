@@ -141,8 +141,8 @@ func (p *program) solve(ctx context.Context, from state, floor []float64, most f
 	return best, nil
 }
 
-// reached is nil where a fit has come to no point, as the context has ended. Losses are not negative: where they are small
-// enough no multiplier of a lower level is needed.
+// reached is nil where a fit has come to no point, as the context has ended. Losses are not negative: where they are
+// small enough no multiplier of a lower level is needed.
 func (p *program) reached(ctx context.Context, small, fresh bool) (*reached, error) {
 	if !fresh { // the last points are of a step that was not taken
 		if points, err := p.points(ctx, p.m); points == nil || err != nil {

@@ -128,6 +128,7 @@ func (e *embedding) factor(p progress, eps float64) error {
 	e.k.relax()
 	e.k.refactor()
 	if e.stays = e.keepsTau(); e.stays {
+		e.target.rows *= staysLeft
 		e.constant = false
 		return nil
 	}
@@ -149,14 +150,16 @@ func (e *embedding) raising(solve func() error) error {
 
 // keepsTau says that there is a solution and tau has found its size: kappa is small beside it, and the last step was
 // long. Then tau stays as it is, as in methods without the embedding, and two systems are solved, not three. Where the
-// steps get shorter the embedding is back. With exponential and power cones that gains nothing.
+// steps get shorter the embedding is back. With exponential and power cones that gains nothing. What solves leave in the
+// rows of the cones, tau does not take up then, and it may be staysLeft of that.
 func (e *embedding) keepsTau() bool {
 	return !e.whole() && e.kappa < foundTau*e.tau && min(e.primal, e.dual) >= longStep
 }
 
 const (
-	foundTau = 0.1
-	longStep = 0.8
+	foundTau  = 0.1
+	longStep  = 0.8
+	staysLeft = 1e-3
 )
 
 // wholeLeft is what solves with the whole constant part may leave in columns and equations before Krylov steps begin,

@@ -17,7 +17,7 @@ import (
 type run struct {
 	program  *Program
 	settings Settings
-	low      *lowerForm
+	low      *Constrained
 	sub      *subproblem
 	centre   iterate        // z_k
 	current  *lowerSolution // the lower level at h_k
@@ -81,7 +81,7 @@ const radiusFloor = 1e-6
 // start compiles the programs, finds z_0 and solves the lower level there.
 func (r *run) start(ctx context.Context) (going bool, err error) {
 	p, s := r.program, &r.settings
-	if r.low, err = newLower(p, s); err != nil {
+	if r.low, err = newConstrained(p, s); err != nil {
 		return false, err
 	}
 	r.centre.h = slices.Clone(p.H0)

@@ -174,7 +174,7 @@ func TestBlocksAgreeWithOneProgram(t *testing.T) {
 		require.Equal(t, many, one)
 
 		set := s.withDefaults()
-		l := must.Of(newLower(&p, &set))(t)
+		l := must.Of(newConstrained(&p, &set))(t)
 		value := func(h []float64) float64 {
 			sol := must.Of(l.solve(context.Background(), h))(t)
 			return sol.value
@@ -201,7 +201,7 @@ func TestNarrowBounds(t *testing.T) {
 		p.H0[j] = 1e-6
 	}
 	s := Settings{Backend: backend}.withDefaults()
-	l := must.Of(newLower(&p, &s))(t)
+	l := must.Of(newConstrained(&p, &s))(t)
 	defer l.close()
 	sol := must.Of(l.solve(context.Background(), p.H0))(t)
 	want := make([]float64, len(p.H0))

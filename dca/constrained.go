@@ -3,6 +3,7 @@ package dca
 import (
 	"context"
 	"math"
+	"time"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -16,35 +17,27 @@ import (
 // for methods that take steps in h = (r, u) themselves, as they must where [Program.Joint] is what bounds these: its
 // gradient is that of F(h) = L(x(h), h). It is for one goroutine at a time.
 type Constrained struct {
-	low      *lowerForm
-	settings Settings
-}
-
-// NewConstrained prepares the lower level. Of the settings, those of the conic solver count.
-func NewConstrained(p Program, s Settings) (*Constrained, error) {
-	s, err := p.prepared(s)
-	if err != nil {
-		return nil, err
-	}
-	low, err := newLower(&p, &s)
-	return &Constrained{low, s}, err
+	form
+	settings *Settings
+	taken    time.Duration // by the last solve
+	scale    float64       // |l| at x = 0 and the first h
 }
 
 // Solve solves the lower level at h. The value, the losses and the multipliers are those of the solution.
 func (c *Constrained) Solve(ctx context.Context, h []float64) (*Solution, error) {
-	sol, err := c.low.solve(ctx, h)
+	sol, err := c.solve(ctx, h)
 	if err != nil {
 		return nil, err
 	}
 	out := &Solution{Status: sol.conic.status, Residual: sol.conic.residual, Gap: sol.gap, Value: math.NaN(),
-		Train: math.NaN(), Validation: math.NaN(), Stats: c.low.stats()}
+		Train: math.NaN(), Validation: math.NaN(), Stats: c.stats()}
 	if sol.x == nil {
 		return out, nil
 	}
-	out.X, out.Lambda, out.Value, out.Train, out.at = sol.x, sol.lambda(c.low.program.Radii), sol.value, sol.value, sol
-	if x := sol.x; c.low.blocks != nil {
+	out.X, out.Lambda, out.Value, out.Train, out.at = sol.x, sol.lambda(c.program.Radii), sol.value, sol.value, sol
+	if x := sol.x; c.blocks != nil {
 		out.Validation = 0
-		for _, b := range c.low.blocks {
+		for _, b := range c.blocks {
 			var pt convex.Point
 			pt, x = b.at(x, h)
 			out.Validation += b.level.Validation.Eval(pt)[0]
@@ -56,14 +49,14 @@ func (c *Constrained) Solve(ctx context.Context, h []float64) (*Solution, error)
 // Gradient solves the lower level at h, and returns the gradient of F there, see [convex.Result.Gradient]; nil where
 // the solve was of no use. Where the solution is degenerate, it is that of the least norm.
 func (c *Constrained) Gradient(ctx context.Context, h []float64) ([]float64, error) {
-	results, _, err := c.low.results(ctx, h)
+	results, _, err := c.at(ctx, h)
 	if results == nil || err != nil {
 		return nil, err
 	}
 	out := make([]float64, len(h))
-	gradients, err := c.low.gradients(ctx, results)
+	gradients, err := c.gradients(ctx, results)
 	for i, g := range gradients {
-		floats.Add(out, g[c.low.blocks[i].h])
+		floats.Add(out, g[c.blocks[i].h])
 	}
 	return out, err
 }
@@ -72,7 +65,7 @@ func (c *Constrained) Gradient(ctx context.Context, h []float64) ([]float64, err
 // the same share of the way from the last to the end: h with bounds and [Program.Joint] kept. It is nil where there is
 // no such h, or the context ended.
 func (c *Constrained) Line(ctx context.Context, n int) (points [][]float64, err error) {
-	l, err := c.low.program.newLine(ctx, &c.settings)
+	l, err := c.program.newLine(ctx, c.settings)
 	if l == nil {
 		return nil, err
 	}
@@ -86,15 +79,15 @@ func (c *Constrained) Line(ctx context.Context, n int) (points [][]float64, err 
 // distances relative to the size of each entry of some others, such as h itself. The error is for a program of that
 // which is not convex, or was not solved.
 func (c *Constrained) Nearest(ctx context.Context, h, of, lo, hi []float64) error {
-	p := c.low.program
-	if err := p.nearest(ctx, &c.settings, h, of, lo, hi); err != nil || p.keeps(h) {
+	p := c.program
+	if err := p.nearest(ctx, c.settings, h, of, lo, hi); err != nil || p.keeps(h) {
 		return err
 	}
 	return p.errorf("no hyperparameters were found near %.3g that keep Joint", h)
 }
 
 // Stats adds up what the conic solvers did.
-func (c *Constrained) Stats() convex.Stats { return c.low.stats() }
+func (c *Constrained) Stats() convex.Stats { return c.stats() }
 
 // Close frees the solvers, which further solves make anew.
-func (c *Constrained) Close() error { return c.low.close() }
+func (c *Constrained) Close() error { return c.close() }

@@ -18,6 +18,8 @@ import (
 // by side.
 type form struct {
 	program *Program
+	name    string   // in errors
+	penalty bool     // the rows of radii are in the objective, see [Penalized]
 	blocks  []*block // nil before they are compiled
 	joint   *joint   // what takes their place, nil where there is none
 	options convex.SolverOptions
@@ -37,35 +39,149 @@ type block struct {
 	solver   *convex.Solver // nil before it is needed
 }
 
-func newForm(p *Program, s *Settings) form {
-	f := form{program: p, workers: s.workers(), joint: newJoint(p, s)}
+// rowWeight is the weight of a row, that of its radius times a share.
+type rowWeight struct {
+	*convex.Parameter
+	radius int
+	share  float64
+}
+
+func newForm(p *Program, s *Settings, name string, penalty bool) form {
+	f := form{program: p, name: name, penalty: penalty, workers: s.workers(), joint: newJoint(p, s)}
 	f.options = f.joint.bound(s.convex())
 	return f
 }
 
-// open makes the solvers that there are not. Blocks of up to so many variables have all of their columns whatever the
-// settings.
-func (f *form) open(whole int) (err error) {
-	for _, b := range f.blocks {
-		if b.solver != nil {
-			continue
-		}
-		size := 0
-		for _, v := range b.level.X {
-			size += v.Len()
-		}
-		options := f.options
-		options.WorkingSets = options.WorkingSets && size > whole
-		if b.solver, err = b.compiled.Solver(options); err != nil {
+func (f *form) wrap(err error) error { return f.program.errorf("%s: %w", f.name, err) }
+
+// compile compiles the conic programs, unless that was done before.
+func (f *form) compile() error {
+	if f.blocks != nil {
+		return nil
+	}
+	p, first := f.program, 0 // of the hyperparameters that are parameters
+	var rows [][]int
+	if f.penalty {
+		var err error
+		if rows, err = p.radiusRows(); err != nil {
 			return err
 		}
+		first = p.Radii
 	}
+	var blocks []*block
+	var models []*convex.Model
+	share := make([]float64, first) // one over the number of blocks that have the radius
+	for _, build := range p.builders() {
+		m, b, h := convex.NewModel(), &block{}, convex.Const(make([]float64, first))
+		if first < len(p.H0) {
+			b.h = m.Parameter("h", p.H0[first:])
+			h = convex.Stack(h, b.h)
+		}
+		b.level = build(m, h)
+		if err := p.check(&b.level); err != nil {
+			return err
+		}
+		if n := len(b.level.Constraints); f.penalty {
+			b.rows, rows = rows[:n], rows[n:]
+		}
+		own := slices.Concat(b.rows...)
+		for j := range share {
+			if slices.Contains(own, j) {
+				share[j]++
+			}
+		}
+		blocks, models = append(blocks, b), append(models, m)
+	}
+	for j, n := range share {
+		share[j] = 1 / n
+	}
+	for i, b := range blocks {
+		if err := b.compile(models[i], share); err != nil {
+			return f.wrap(err)
+		}
+	}
+	f.blocks = blocks
 	return nil
 }
 
-// solveBlocks solves the blocks at the values of their parameters, as many at a time as there are workers. The results
-// are nil where one is of no use.
-func (f *form) solveBlocks(ctx context.Context) ([]*convex.Result, conic, error) {
+// compile compiles a block.
+func (b *block) compile(m *convex.Model, share []float64) (err error) {
+	objective := b.level.Train
+	for c, constraint := range b.level.Constraints {
+		if b.rows == nil {
+			m.Le("", constraint, 0)
+			continue
+		}
+		for _, part := range separate(constraint, b.rows[c]) {
+			if part.radius < 0 {
+				m.Le("", part.of, 0)
+				continue
+			}
+			w := rowWeight{m.Parameter("lambda", []float64{0}), part.radius, share[part.radius]}
+			b.weights = append(b.weights, w)
+			objective = convex.Add(objective, convex.Scale(w.Parameter, part.of))
+		}
+	}
+	m.Minimize(objective)
+	b.compiled, err = m.Compile()
+	return err
+}
+
+// separated are rows of a constraint that have no radius, -1, or one row that has.
+type separated struct {
+	of     convex.Expr
+	radius int
+}
+
+// separate takes a constraint apart as far as it must be: norms of whole variables are what working sets need.
+func separate(constraint convex.Expr, rows []int) (parts []separated) {
+	switch {
+	case len(rows) > 0 && slices.Max(rows) < 0:
+		return []separated{{constraint, -1}}
+	case len(rows) == 1:
+		return []separated{{constraint, rows[0]}}
+	}
+	for i, j := range rows {
+		parts = append(parts, separated{convex.At(constraint, i), j})
+	}
+	return parts
+}
+
+// wholeBelow is the number of lower-level variables up to which a block in penalty form has all of its columns whatever
+// the settings: it is then set up once for all weights, which saves more than small programs would.
+const wholeBelow = 400
+
+// open makes the solver of a block, unless there is one.
+func (f *form) open(b *block) (err error) {
+	if b.solver != nil {
+		return nil
+	}
+	size := 0
+	for _, v := range b.level.X {
+		size += v.Len()
+	}
+	options := f.options
+	options.WorkingSets = options.WorkingSets && !(f.penalty && size <= wholeBelow)
+	b.solver, err = b.compiled.Solver(options)
+	return err
+}
+
+// results solves the conic programs with the values that set gives to the parameters of each block, as many at a time
+// as there are workers. The results are nil where one is of no use.
+func (f *form) results(ctx context.Context, set func(b *block) error) ([]*convex.Result, conic, error) {
+	if err := f.compile(); err != nil {
+		return nil, conic{}, err
+	}
+	for _, b := range f.blocks {
+		if err := f.open(b); err != nil {
+			return nil, conic{}, f.wrap(err)
+		}
+	}
+	for _, b := range f.blocks {
+		if err := set(b); err != nil {
+			return nil, conic{}, err
+		}
+	}
 	results, errs := make([]*convex.Result, len(f.blocks)), make([]error, len(f.blocks))
 	crew.Each(len(f.blocks), f.workers, func(i int) { results[i], errs[i] = f.blocks[i].solver.Solve(ctx) })
 	for _, err := range errs {
@@ -73,7 +189,7 @@ func (f *form) solveBlocks(ctx context.Context) ([]*convex.Result, conic, error)
 			return nil, c, nil
 		}
 		if err != nil {
-			return nil, conic{}, err
+			return nil, conic{}, f.wrap(err)
 		}
 	}
 	c := summary(results...)

@@ -55,7 +55,7 @@ func (p Program) Weights(ctx context.Context, s Settings) (high []float64, stats
 	if l == nil {
 		return high, stats, err
 	}
-	form, err := newLower(&p, &s)
+	form, err := newConstrained(&p, &s)
 	if err != nil {
 		return nil, stats, err
 	}

@@ -12,14 +12,6 @@ import (
 	"github.com/conetune/conetune/convex"
 )
 
-// lowerForm is the lower level, min l(x, h) s.t. constraints <= 0, its blocks compiled once with h a parameter.
-type lowerForm struct {
-	form
-	taken time.Duration // by the last solve
-	scale float64       // |l| at x = 0 and the first h
-	eps   float64       // of the conic solver
-}
-
 // lowerSolution is the outcome at one h.
 type lowerSolution struct {
 	conic conic
@@ -34,46 +26,33 @@ type lowerSolution struct {
 	weak  []bool  // for each radius and bound: its multiplier vanishes up to weakShare
 }
 
-func newLower(p *Program, s *Settings) (*lowerForm, error) {
-	l := &lowerForm{form: newForm(p, s), eps: s.Solver.WithDefaults().Eps}
+// NewConstrained prepares the lower level. Of the settings, those of the conic solver count.
+func NewConstrained(p Program, s Settings) (*Constrained, error) {
+	s, err := p.prepared(s)
+	if err != nil {
+		return nil, err
+	}
+	return newConstrained(&p, &s)
+}
+
+func newConstrained(p *Program, s *Settings) (*Constrained, error) {
+	l := &Constrained{form: newForm(p, s, "lower level", false), settings: s}
 	if l.joint != nil {
 		l.scale = floats.Sum(l.joint.scale) / float64(len(l.joint.scale))
 		return l, nil
 	}
-	return l, l.compile()
-}
-
-// compile compiles the conic programs, unless that was done before.
-func (l *lowerForm) compile() error {
-	if l.blocks != nil {
-		return nil
+	if err := l.compile(); err != nil {
+		return l, err
 	}
-	p := l.program
-	scale := 0.0
-	for _, build := range p.builders() {
-		m := convex.NewModel()
-		b := &block{h: m.Parameter("h", p.H0)}
-		b.level = build(m, b.h)
-		if err := p.check(&b.level); err != nil {
-			return err
-		}
-		m.Minimize(b.level.Train)
-		for _, c := range b.level.Constraints {
-			m.Le("", c, 0)
-		}
-		var err error
-		if b.compiled, err = m.Compile(); err != nil {
-			return p.errorf("lower level: %w", err)
-		}
-		scale += b.level.Train.Eval(point(b.level.X, zeros(b.level.X)))[0]
-		l.blocks = append(l.blocks, b)
+	for _, b := range l.blocks {
+		l.scale += b.level.Train.Eval(point(b.level.X, zeros(b.level.X)))[0]
 	}
-	l.scale = math.Abs(scale)
-	return nil
+	l.scale = math.Abs(l.scale)
+	return l, nil
 }
 
 // zeros returns x = 0.
-func (l *lowerForm) zeros() (x [][]float64) {
+func (l *Constrained) zeros() (x [][]float64) {
 	if l.joint != nil {
 		return l.joint.zeros()
 	}
@@ -89,7 +68,7 @@ func (s *Settings) convex() convex.SolverOptions {
 }
 
 // solve solves the lower level at h, its blocks side by side. The solution's x is nil when the result is of no use.
-func (l *lowerForm) solve(ctx context.Context, h []float64) (*lowerSolution, error) {
+func (l *Constrained) solve(ctx context.Context, h []float64) (*lowerSolution, error) {
 	if out, err := l.direct(ctx, h); out != nil || err != nil {
 		return out, err
 	}
@@ -98,7 +77,7 @@ func (l *lowerForm) solve(ctx context.Context, h []float64) (*lowerSolution, err
 		return out, nil
 	}
 	start := time.Now()
-	results, c, err := l.results(ctx, h)
+	results, c, err := l.at(ctx, h)
 	l.taken = time.Since(start)
 	if err != nil {
 		return nil, err
@@ -109,28 +88,13 @@ func (l *lowerForm) solve(ctx context.Context, h []float64) (*lowerSolution, err
 	return out, nil
 }
 
-// results solves the conic programs at h; they are nil where one is of no use.
-func (l *lowerForm) results(ctx context.Context, h []float64) ([]*convex.Result, conic, error) {
-	if err := l.compile(); err != nil {
-		return nil, conic{}, err
-	}
-	if err := l.open(0); err != nil {
-		return nil, conic{}, l.program.errorf("lower level: %w", err)
-	}
-	for _, b := range l.blocks {
-		if err := b.solver.Set(b.h, h); err != nil {
-			return nil, conic{}, err
-		}
-	}
-	results, c, err := l.solveBlocks(ctx)
-	if err != nil {
-		err = l.program.errorf("lower level: %w", err)
-	}
-	return results, c, err
+// at solves the conic programs at h; the results are nil where one is of no use.
+func (l *Constrained) at(ctx context.Context, h []float64) ([]*convex.Result, conic, error) {
+	return l.results(ctx, func(b *block) error { return b.solver.Set(b.h, h) })
 }
 
 // add fills in what the results of the blocks add up to, always in the same order.
-func (l *lowerForm) add(out *lowerSolution, results []*convex.Result) {
+func (l *Constrained) add(out *lowerSolution, results []*convex.Result) {
 	out.slope = make([]float64, len(out.h))
 	for i, res := range results {
 		out.value += res.Objective
@@ -145,7 +109,7 @@ func (l *lowerForm) add(out *lowerSolution, results []*convex.Result) {
 }
 
 // direct is by the fits of [Program.Fit]; nil where there are none, or where they cannot.
-func (l *lowerForm) direct(ctx context.Context, h []float64) (*lowerSolution, error) {
+func (l *Constrained) direct(ctx context.Context, h []float64) (*lowerSolution, error) {
 	if l.joint == nil || !(slices.Min(h) > 0) {
 		return nil, nil
 	}
@@ -153,7 +117,7 @@ func (l *lowerForm) direct(ctx context.Context, h []float64) (*lowerSolution, er
 	out, err := l.joint.lower(ctx, h)
 	l.taken = time.Since(start)
 	if err != nil {
-		return nil, l.program.errorf("lower level: %w", err)
+		return nil, l.wrap(err)
 	}
 	if out != nil && out.x != nil {
 		if out.check(); out.x == nil && !l.joint.alone() {
@@ -165,7 +129,7 @@ func (l *lowerForm) direct(ctx context.Context, h []float64) (*lowerSolution, er
 }
 
 // judge takes multipliers for zero that the solver cannot tell from it.
-func (l *lowerForm) judge(out *lowerSolution) {
+func (l *Constrained) judge(out *lowerSolution) {
 	scale := math.Max(l.scale, math.Abs(out.value))
 	reach := l.reach(out.h)
 	out.weak = make([]bool, len(reach))
@@ -173,7 +137,7 @@ func (l *lowerForm) judge(out *lowerSolution) {
 		// v does not grow in a radius, and a multiplier that over the largest radius does less than
 		// the solver can tell is none: with the penalty, and divided by rho, rounding would move h.
 		work := -out.slope[j] * most
-		if !(work > l.eps*scale) {
+		if !(work > l.settings.Solver.WithDefaults().Eps*scale) {
 			out.slope[j] = 0
 		}
 		out.weak[j] = !(work > weakShare*scale)
@@ -182,7 +146,7 @@ func (l *lowerForm) judge(out *lowerSolution) {
 
 // reach returns for each radius and bound how large it may get, by which its multiplier is judged: the largest radius,
 // and the upper end of a bound or, if that is infinite, the largest bound.
-func (l *lowerForm) reach(h []float64) []float64 {
+func (l *Constrained) reach(h []float64) []float64 {
 	radii, both := l.program.Radii, l.program.Radii+l.program.Bounds
 	reach := make([]float64, both)
 	largest := 0.0
@@ -263,7 +227,7 @@ func LowerLevel(ctx context.Context, p Program, s Settings) (*Solution, error) {
 		return nil, err
 	}
 	defer c.Close()
-	return c.Solve(ctx, c.low.program.H0)
+	return c.Solve(ctx, c.program.H0)
 }
 
 // Subproblem solves the second program of the first iteration, whose centre is the solution l of the lower level of p,

@@ -54,7 +54,7 @@ func TestSlopeIsDerivative(t *testing.T) {
 	for seed := range uint64(3) {
 		p := random(seed)
 		s := Settings{Backend: backend}.withDefaults()
-		l := must.Of(newLower(&p, &s))(t)
+		l := must.Of(newConstrained(&p, &s))(t)
 		defer l.close()
 		at := func(h []float64) *lowerSolution {
 			sol := must.Of(l.solve(context.Background(), h))(t)
@@ -81,7 +81,7 @@ func TestDistanceBoundsDescent(t *testing.T) {
 	backend := must.Of(backends.Open("native"))(t)
 	p := random(5)
 	s := Settings{Backend: backend, Rho: 0.1}.withDefaults()
-	low := must.Of(newLower(&p, &s))(t)
+	low := must.Of(newConstrained(&p, &s))(t)
 	defer low.close()
 	sub := must.Of(newSubproblem(&p, &s, []float64{0, 0, 0, math.Inf(-1)}, []float64{10, 10, 10, math.Inf(1)}, nil))(t)
 	defer func() { sub.solver.Close() }()

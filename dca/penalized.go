@@ -26,23 +26,12 @@ import (
 // cross-validation have, its multiplier is the sum of theirs, and so each penalises with w / B: min l(x)/B + w/B P(x)
 // in each block is min l(x) + w P(x). It is for one goroutine at a time.
 type Penalized struct {
-	form   form         // whose blocks are not compiled before they are needed where there are fits
+	form                // whose blocks are not compiled before they are needed where there are fits
 	fit    *warm.Chain  // of [Program.Fit], nil without
 	kept   *Constrained // solves what does not keep [Program.Joint], nil without that
 	closed bool
 	upper  []float64 // variables, of the last solve
 }
-
-// rowWeight is the weight of a row, that of its radius times a share.
-type rowWeight struct {
-	*convex.Parameter
-	radius int
-	share  float64
-}
-
-// wholeBelow is the number of lower-level variables up to which a block has all of its columns whatever the
-// settings: it is then set up once for all weights, which saves more than small programs would.
-const wholeBelow = 400
 
 // defaultFitTol is the default of [Program.FitTol].
 const defaultFitTol = 1e-9
@@ -56,7 +45,7 @@ func NewPenalized(p Program, s Settings) (*Penalized, error) {
 	if p.Radii < len(p.H0) {
 		p.Fit = nil // has no penalty form with weights of the radii alone
 	}
-	q := &Penalized{form: newForm(&p, &s), upper: slices.Clone(p.H0[p.Radii:])}
+	q := &Penalized{form: newForm(&p, &s, "penalty form", true), upper: slices.Clone(p.H0[p.Radii:])}
 	if p.Joint != nil {
 		var err error
 		if q.kept, err = NewConstrained(p, s); err != nil {
@@ -65,99 +54,9 @@ func NewPenalized(p Program, s Settings) (*Penalized, error) {
 	}
 	if p.Fit != nil {
 		q.fit = warm.NewChain(p.Fit)
-	}
-	if q.fit != nil {
 		return q, nil
 	}
 	return q, q.compile()
-}
-
-// compile compiles the conic programs, unless that was done before.
-func (q *Penalized) compile() error {
-	if q.form.blocks != nil {
-		return nil
-	}
-	rows, err := q.form.program.radiusRows()
-	if err != nil {
-		return err
-	}
-	blocks, models := make([]*block, len(q.form.program.builders())), make([]*convex.Model, len(q.form.program.builders()))
-	share := make([]float64, q.form.program.Radii) // one over the number of blocks that have the radius
-	for i, build := range q.form.program.builders() {
-		models[i] = convex.NewModel()
-		if blocks[i], err = q.block(models[i], build); err != nil {
-			return err
-		}
-		n := len(blocks[i].level.Constraints)
-		blocks[i].rows, rows = rows[:n], rows[n:]
-		own := slices.Concat(blocks[i].rows...)
-		for j := range share {
-			if slices.Contains(own, j) {
-				share[j]++
-			}
-		}
-	}
-	for j, n := range share {
-		share[j] = 1 / n
-	}
-	for i, b := range blocks {
-		if err := b.compile(models[i], share); err != nil {
-			return q.form.program.errorf("penalty form: %w", err)
-		}
-	}
-	q.form.blocks = blocks
-	return nil
-}
-
-// block builds the functions of a block into m.
-func (q *Penalized) block(m *convex.Model, build func(m *convex.Model, h convex.Expr) Level) (*block, error) {
-	p, b := q.form.program, &block{}
-	h := convex.Const(make([]float64, p.Radii))
-	if len(q.upper) > 0 {
-		b.h = m.Parameter("u", q.upper)
-		h = convex.Stack(h, b.h)
-	}
-	b.level = build(m, h)
-	return b, p.check(&b.level)
-}
-
-// compile compiles a block with its rows.
-func (b *block) compile(m *convex.Model, share []float64) (err error) {
-	objective := b.level.Train
-	for c, constraint := range b.level.Constraints {
-		for _, part := range separate(constraint, b.rows[c]) {
-			if part.radius < 0 {
-				m.Le("", part.of, 0)
-				continue
-			}
-			w := rowWeight{m.Parameter("lambda", []float64{0}), part.radius, share[part.radius]}
-			b.weights = append(b.weights, w)
-			objective = convex.Add(objective, convex.Scale(w.Parameter, part.of))
-		}
-	}
-	m.Minimize(objective)
-	b.compiled, err = m.Compile()
-	return err
-}
-
-// separated are rows of a constraint that have no radius, -1, or one row that has.
-type separated struct {
-	of     convex.Expr
-	radius int
-}
-
-// separate takes a constraint apart as far as it must be: norms of whole variables are what working sets need.
-func separate(constraint convex.Expr, rows []int) (parts []separated) {
-	switch {
-	case len(rows) > 0 && slices.Max(rows) < 0:
-		return []separated{{constraint, -1}}
-	case len(rows) == 1:
-		return []separated{{constraint, rows[0]}}
-	}
-	for i, j := range rows {
-		parts = append(parts, separated{convex.At(constraint, i), j})
-	}
-	return parts
 }
 
 // Forget makes the next solve independent of those before, as that of a new Penalized.
@@ -170,7 +69,7 @@ func (q *Penalized) Forget() error {
 			return err
 		}
 	}
-	return q.form.close()
+	return q.close()
 }
 
 // set gives the parameters of the solver of a block their values.
@@ -204,12 +103,12 @@ func (q *Penalized) check(weights []float64) error {
 	if q.closed {
 		return backends.ErrClosed
 	}
-	if n := q.form.program.Radii; len(weights) != n {
-		return q.form.program.errorf("penalty form: %d weights, expected %d", len(weights), n)
+	if n := q.program.Radii; len(weights) != n {
+		return q.program.errorf("penalty form: %d weights, expected %d", len(weights), n)
 	}
 	for k, w := range weights {
 		if !(w > 0) || math.IsInf(w, 1) {
-			return q.form.program.errorf("penalty form: weight %d is %v, expected a positive finite number", k, w)
+			return q.program.errorf("penalty form: weight %d is %v, expected a positive finite number", k, w)
 		}
 	}
 	return nil
@@ -231,7 +130,7 @@ func (q *Penalized) solve(ctx context.Context, weights, upper []float64, score f
 	if results == nil {
 		return s, nil
 	}
-	for i, b := range q.form.blocks {
+	for i, b := range q.blocks {
 		s.X = append(s.X, values(results[i], b.level.X)...)
 	}
 	if err := score(s); err != nil {
@@ -248,26 +147,11 @@ func (q *Penalized) solve(ctx context.Context, weights, upper []float64, score f
 
 // conic solves the conic programs of the blocks; the results are nil where one is of no use.
 func (q *Penalized) conic(ctx context.Context, weights, upper []float64) ([]*convex.Result, conic, error) {
-	if err := q.compile(); err != nil {
-		return nil, conic{}, err
-	}
-	if err := q.form.open(wholeBelow); err != nil {
-		return nil, conic{}, q.form.program.errorf("penalty form: %w", err)
-	}
 	clipped := q.clipped(weights)
 	if upper != nil {
 		q.upper = slices.Clone(upper)
 	}
-	for _, b := range q.form.blocks {
-		if err := b.set(clipped, q.upper); err != nil {
-			return nil, conic{}, err
-		}
-	}
-	results, c, err := q.form.solveBlocks(ctx)
-	if err != nil {
-		err = q.form.program.errorf("penalty form: %w", err)
-	}
-	return results, c, err
+	return q.results(ctx, func(b *block) error { return b.set(clipped, q.upper) })
 }
 
 // Gradient solves the penalty form by conic programs, and returns the gradient of the validation loss L at the solution
@@ -281,15 +165,15 @@ func (q *Penalized) Gradient(ctx context.Context, weights, upper []float64) ([]f
 	if results == nil || err != nil {
 		return nil, err
 	}
-	out := make([]float64, len(q.form.program.H0))
+	out := make([]float64, len(q.program.H0))
 	gradients, err := q.form.gradients(ctx, results)
 	for i, g := range gradients {
-		b := q.form.blocks[i]
+		b := q.blocks[i]
 		for _, w := range b.weights {
 			out[w.radius] += w.share * g[w.Parameter][0]
 		}
 		if b.h != nil {
-			floats.Add(out[q.form.program.Radii:], g[b.h])
+			floats.Add(out[q.program.Radii:], g[b.h])
 		}
 	}
 	return out, err
@@ -297,7 +181,7 @@ func (q *Penalized) Gradient(ctx context.Context, weights, upper []float64) ([]f
 
 // keep replaces a solution that does not keep [Program.Joint], see the field Kept.
 func (q *Penalized) keep(ctx context.Context, s *Solution) error {
-	p := q.form.program
+	p := q.program
 	if p.Joint == nil {
 		return nil
 	}
@@ -309,7 +193,7 @@ func (q *Penalized) keep(ctx context.Context, s *Solution) error {
 		return nil
 	}
 	lo, hi := p.bounds()
-	if err := p.nearest(ctx, &q.kept.settings, h, h, lo, hi); err != nil {
+	if err := p.nearest(ctx, q.kept.settings, h, h, lo, hi); err != nil {
 		return err
 	}
 	low, err := q.kept.Solve(ctx, h)
@@ -346,13 +230,13 @@ func (q *Penalized) direct(ctx context.Context, weights []float64, score func(*S
 	if q.fit == nil {
 		return nil, nil
 	}
-	pt, err := q.fit.Solve(ctx, weights, cmp.Or(q.form.program.FitTol, defaultFitTol))
+	pt, err := q.fit.Solve(ctx, weights, cmp.Or(q.program.FitTol, defaultFitTol))
 	if err != nil {
-		return nil, q.form.program.errorf("penalty form: %w", err)
+		return nil, q.program.errorf("penalty form: %w", err)
 	}
 	switch {
 	case pt.Solved:
-	case q.form.joint.alone() || ctx.Err() != nil: // and not by conic programs, for nobody
+	case q.joint.alone() || ctx.Err() != nil: // and not by conic programs, for nobody
 		return unscored(none(backends.NumericalError), pt.Gap, weights), nil
 	default:
 		return nil, nil
@@ -363,7 +247,7 @@ func (q *Penalized) direct(ctx context.Context, weights []float64, score func(*S
 		return nil, err
 	}
 	if !s.finite() {
-		if q.form.joint.alone() {
+		if q.joint.alone() {
 			s.refuse()
 			return s, nil
 		}
@@ -374,16 +258,16 @@ func (q *Penalized) direct(ctx context.Context, weights []float64, score func(*S
 
 // score computes the radii, the losses and the value at X.
 func (q *Penalized) score(s *Solution) error {
-	if q.form.joint == nil {
+	if q.joint == nil {
 		if err := q.compile(); err != nil {
 			return err
 		}
 	}
 	defer func() { s.Value = s.Train + floats.Dot(s.Lambda, s.Radii) }()
-	s.Radii, s.Train, s.Validation = make([]float64, q.form.program.Radii), 0, 0
-	if q.form.joint != nil {
+	s.Radii, s.Train, s.Validation = make([]float64, q.program.Radii), 0, 0
+	if q.joint != nil {
 		var rows []float64
-		s.Validation, s.Train, rows = q.form.joint.values(iterate{s.X, make([]float64, len(s.Radii))})
+		s.Validation, s.Train, rows = q.joint.values(iterate{s.X, make([]float64, len(s.Radii))})
 		for i, v := range rows {
 			j := i % len(s.Radii)
 			s.Radii[j] = math.Max(s.Radii[j], v)
@@ -391,12 +275,12 @@ func (q *Penalized) score(s *Solution) error {
 		return nil
 	}
 	x := s.X
-	for _, b := range q.form.blocks {
+	for _, b := range q.blocks {
 		var pt convex.Point
 		pt, x = b.at(x, q.upper)
 		s.Train += b.level.Train.Eval(pt)[0]
 		s.Validation += b.level.Validation.Eval(pt)[0]
-		for j, v := range q.form.program.penalties(&b.level, b.rows, pt) {
+		for j, v := range q.program.penalties(&b.level, b.rows, pt) {
 			s.Radii[j] = math.Max(s.Radii[j], v)
 		}
 	}
@@ -405,7 +289,7 @@ func (q *Penalized) score(s *Solution) error {
 
 // Stats adds up what the conic solvers did.
 func (q *Penalized) Stats() convex.Stats {
-	s := q.form.stats()
+	s := q.stats()
 	if q.kept != nil {
 		s.Add(q.kept.Stats())
 	}
@@ -426,7 +310,7 @@ const leastShare = 1e-10
 // makes the solution zero, of which the path of the program tells. A norm is zero for certain at the upper end.
 func (q *Penalized) clipped(weights []float64) []float64 {
 	top := 0.0
-	for _, lambda := range q.form.program.Path {
+	for _, lambda := range q.program.Path {
 		top = math.Max(top, slices.Max(lambda))
 	}
 	if !(top > 0) {

@@ -191,17 +191,18 @@ func (r *run) iterate(ctx context.Context, k int) (going bool, err error) {
 		return false, nil
 	}
 	before := r.stats()
-	res, z, next, err := r.step(ctx, k)
+	res, next, err := r.step(ctx, k)
 	if err != nil || next == nil {
 		return false, err
 	}
 
+	z := res.z
 	e := r.sub.evaluate(z)
-	kkt := r.sub.kkt(res, z, e, next)
+	kkt := r.sub.kkt(res, e, next)
 	it := Iteration{
 		K: k, Objective: e.objective, UpperValue: e.validation, TrainValue: e.train, LowerValue: next.value,
 		Step: r.low.joint.relativeStep(z, r.centre), T: e.t, Alpha: r.alpha, Gap: gap(e.train, next.value),
-		Distance: r.sub.distance(res, z), Bound: math.Sqrt2 / 2 * r.settings.Rho * r.moved,
+		Distance: r.sub.distance(res), Bound: math.Sqrt2 / 2 * r.settings.Rho * r.moved,
 		Stationarity: kkt.Stationarity(),
 		SubSeconds:   r.sub.taken.Seconds(), LowerSeconds: r.low.taken.Seconds(),
 		SubIterations: res.iterations, LowerIterations: next.conic.iterations,
@@ -282,40 +283,37 @@ func largest(a, b float64) float64 {
 // step solves the subproblem of iteration k and the lower level at its h. next is nil after a failure, which is in the
 // result. The accelerated iteration, whose steps are shorter with larger penalties, does not take a step to where the
 // lower level cannot be solved, as with a radius next to zero, but grows the penalty.
-func (r *run) step(ctx context.Context, k int) (res *answer, z iterate, next *lowerSolution, err error) {
+func (r *run) step(ctx context.Context, k int) (res *answer, next *lowerSolution, err error) {
+	where := fmt.Sprintf("subproblem of iteration %d", k)
 	for try, missed := 0, math.Inf(1); ; try++ {
-		where := fmt.Sprintf("subproblem of iteration %d", k)
 		if r.sub.moved = r.moved; r.accelerated {
 			r.sub.moved = 0
 		}
-		if err = r.sub.set(r.centre, r.current, r.alpha); err == nil {
-			r.begin(StageSubproblem, 0, 0)
-			res, z, err = r.sub.solve(ctx)
-		}
+		r.sub.set(r.centre, r.current, r.alpha)
+		r.begin(StageSubproblem, 0, 0)
+		res, err = r.sub.solve(ctx)
+		again := r.accelerated && try < maxRetries && ctx.Err() == nil
 		switch {
-		case errors.Is(err, errOverflow):
+		case errors.Is(err, errOverflow) || err == nil && res.z.h == nil && res.usable:
 			r.notNumbers(where)
-			return nil, z, nil, nil
+			return nil, nil, nil
 		case err != nil:
-			return nil, z, nil, err
-		case z.h == nil && res.usable:
-			r.notNumbers(where)
-			return nil, z, nil, nil
-		case z.h == nil && r.accelerated && try < maxRetries && ctx.Err() == nil && r.low.joint.retries(res.residual, missed):
+			return nil, nil, err
+		case res.z.h == nil && again && r.low.joint.retries(res.residual, missed):
 			// With a larger penalty fewer variables leave their zeros.
 			r.alpha *= maxFactor
 			missed = res.residual
 			continue
-		case z.h == nil:
+		case res.z.h == nil:
 			r.fail(ctx, res.conic, where, false)
-			return nil, z, nil, nil
+			return nil, nil, nil
 		}
-		if next, err = r.lower(ctx, z.h); err != nil || next.x != nil {
-			return res, z, next, err
+		if next, err = r.lower(ctx, res.z.h); err != nil || next.x != nil {
+			return res, next, err
 		}
-		if !r.accelerated || try == maxRetries || ctx.Err() != nil || next.conic.status == backends.TimeLimit {
+		if !again || ctx.Err() != nil || next.conic.status == backends.TimeLimit {
 			r.fail(ctx, next.conic, fmt.Sprintf("lower level after iteration %d", k), true)
-			return nil, z, nil, nil
+			return nil, nil, nil
 		}
 		r.alpha *= rejectFactor
 	}
@@ -359,8 +357,8 @@ func (r *run) close() {
 	if r.low != nil {
 		r.low.close()
 	}
-	if r.sub != nil && r.sub.solver != nil {
-		r.sub.solver.Close()
+	if r.sub != nil {
+		r.sub.close()
 	}
 }
 

@@ -5,13 +5,11 @@ import (
 	"log/slog"
 	"math"
 	"slices"
-	"time"
 
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/internal/crew"
-	"github.com/conetune/conetune/internal/finite"
 	"github.com/conetune/conetune/internal/indices"
 	"github.com/conetune/conetune/internal/lower/bilevel"
 	"github.com/conetune/conetune/internal/stop"
@@ -172,19 +170,22 @@ func (j *joint) retries(gap, before float64) bool {
 // alone says that there are no conic programs for what it cannot solve.
 func (j *joint) alone() bool { return j != nil && (j.large() || j.compact()) }
 
-// verdict is the status of an answer whose gap, relative to the losses at x = 0, is missed where it is not solved: such
-// a one is taken only where there are no conic programs to go on with.
-func (j *joint) verdict(ctx context.Context, found, solved bool, missed float64) backends.Status {
+// verdict sums up an answer whose gap, relative to the losses at x = 0, is missed where it is not solved: such a one is
+// taken only where there are no conic programs to go on with. It is of use unless its status is of none.
+func (j *joint) verdict(ctx context.Context, found, solved bool, missed float64) (c conic, use bool) {
 	switch {
 	case found && solved:
-		return backends.Optimal
+		return conic{status: backends.Optimal, residual: math.NaN(), engine: jointEngine}, true
 	case found && j.alone() && missed <= accept:
-		return backends.Inaccurate
+		return conic{status: backends.Inaccurate, residual: missed, engine: jointEngine}, true
 	case ctx.Err() != nil:
-		return backends.Cancelled
+		return conic{status: backends.Cancelled, residual: missed}, false
 	}
-	return backends.NumericalError
+	return conic{status: backends.NumericalError, residual: missed}, false
 }
+
+// leaves says that an answer of no use is left to conic programs.
+func (j *joint) leaves(c conic) bool { return c.status != backends.Cancelled && !j.alone() }
 
 // begin gives the lower levels a start in penalty form.
 func (j *joint) begin(ctx context.Context, lambda []float64, x [][]float64) error {
@@ -208,24 +209,24 @@ func (j *joint) lower(ctx context.Context, h []float64) (*lowerSolution, error) 
 	})
 	j.fits += len(j.parts)
 	share := 1 / float64(len(j.parts))
-	out := &lowerSolution{conic: conic{status: backends.Optimal, residual: math.NaN(), engine: jointEngine},
-		h: slices.Clone(h), slope: make([]float64, len(h))}
+	out := &lowerSolution{h: slices.Clone(h), slope: make([]float64, len(h))}
+	out.conic, _ = j.verdict(ctx, true, true, 0)
 	for t, s := range found {
 		if errs[t] != nil {
 			return nil, errs[t]
 		}
 		missed := s.Gap / j.scale[t]
-		switch status := j.verdict(ctx, s.X != nil, s.Solved, missed); status {
-		case backends.Optimal:
-		case backends.Inaccurate:
-			out.conic.status, out.conic.residual = status, largest(out.conic.residual, missed)
-		default:
+		c, use := j.verdict(ctx, s.X != nil, s.Solved, missed)
+		if !use {
 			j.debug("dca: lower level not solved by the fit", "gap", s.Gap)
-			if status != backends.Cancelled && !j.alone() {
+			if j.leaves(c) {
 				return nil, nil
 			}
-			out.conic.status, out.x, out.gap = status, nil, math.NaN()
+			out.conic, out.x, out.gap = c, nil, math.NaN()
 			return out, nil
+		}
+		if c.status != backends.Optimal {
+			out.conic.status, out.conic.residual = c.status, largest(out.conic.residual, c.residual)
 		}
 		out.value += share * s.Loss
 		out.parts = append(out.parts, share*s.Loss)
@@ -238,7 +239,10 @@ func (j *joint) lower(ctx context.Context, h []float64) (*lowerSolution, error) 
 }
 
 // subproblem solves the second program; nil where it cannot.
-func (j *joint) subproblem(ctx context.Context, b *subproblem) (*answer, iterate, error) {
+func (j *joint) subproblem(ctx context.Context, b *subproblem) (*answer, error) {
+	if j == nil {
+		return nil, nil
+	}
 	gamma := make([]float64, len(b.lower.slope))
 	for i, s := range b.lower.slope {
 		gamma[i] = -s
@@ -255,64 +259,24 @@ func (j *joint) subproblem(ctx context.Context, b *subproblem) (*answer, iterate
 		X: j.each(b.centre.x), R: b.centre.h, Value: value, Gamma: gamma, Epsilon: b.settings.Epsilon,
 		Alpha: b.penalty, Rho: b.settings.Rho, Low: b.lo, High: b.hi, Tol: tol,
 	}
-	s, err := stop.Do(ctx, &bilevel.Subsolution{Gap: math.Inf(1)}, func() (*bilevel.Subsolution, error) {
-		return j.sub(ctx,
-			centre)
-	})
+	s, err := stop.Do(ctx, &bilevel.Subsolution{Gap: math.Inf(1)},
+		func() (*bilevel.Subsolution, error) { return j.sub(ctx, centre) })
 	if err != nil {
-		return nil, iterate{}, err
+		return nil, err
 	}
 	j.fits += s.Fits
-	missed, residual := s.Gap/scale, math.NaN()
-	status := j.verdict(ctx, s.X != nil, s.Solved, missed)
-	switch status {
-	case backends.Optimal:
-	case backends.Inaccurate:
-		residual = missed
-	default:
+	c, use := j.verdict(ctx, s.X != nil, s.Solved, s.Gap/scale)
+	c.iterations = s.Fits
+	if !use {
 		j.debug("dca: subproblem not solved by the fit", "gap", s.Gap, "fits", s.Fits)
-		if status != backends.Cancelled && !j.alone() {
-			return nil, iterate{}, nil
+		if j.leaves(c) {
+			return nil, nil
 		}
-		return &answer{conic: conic{status: status, residual: missed, iterations: s.Fits}}, iterate{}, nil
+		return &answer{conic: c}, nil
 	}
 	j.debug("dca: subproblem solved by the fit", "objective", s.Objective, "gap", s.Gap, "fits", s.Fits)
-	z := iterate{h: slices.Clone(s.R)}
-	for _, x := range s.X {
-		z.x = append(z.x, x...)
-	}
-	out := &answer{
-		conic: conic{status: status, residual: residual, iterations: s.Fits, engine: jointEngine},
-		eta:   s.M0, mu: slices.Concat(s.M...), gap: s.Gap, objective: s.Objective, usable: true,
-	}
-	return out, z, nil
-}
-
-// answer is what is known of the solution of a subproblem.
-type answer struct {
-	conic
-	objective float64   // of the program that was solved
-	eta       float64   // the multiplier of V_k <= t
-	mu        []float64 // those of the rows
-	dual      residual  // the zero one where the multipliers are exact
-	gap       float64   // of the objective at z, beside that of the dual residual
-	usable    bool
-}
-
-// solveJoint is solve by the multipliers.
-func (b *subproblem) solveJoint(ctx context.Context) (*answer, iterate, error) {
-	start := time.Now()
-	out, z, err := b.joint.subproblem(ctx, b)
-	b.taken = time.Since(start)
-	if err != nil {
-		return nil, iterate{}, b.program.errorf("subproblem: %w", err)
-	}
-	if out == nil || !out.usable {
-		return out, iterate{}, nil
-	}
-	if !finite.All(z.h...) || !finite.Every(z.x) {
-		return nil, iterate{}, nil
-	}
-	b.clip(z.h)
-	return out, z, nil
+	return &answer{
+		conic: c, z: iterate{slices.Concat(s.X...), slices.Clone(s.R)}, eta: s.M0, mu: slices.Concat(s.M...), gap: s.Gap,
+		objective: s.Objective, usable: true,
+	}, nil
 }

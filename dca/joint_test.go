@@ -41,11 +41,15 @@ func TestVerdict(t *testing.T) {
 		{large, true, false, 2 * accept, backends.NumericalError},
 		{large, false, false, 0, backends.NumericalError},
 	} {
-		require.Equal(t, c.want, c.j.verdict(ctx, c.found, c.solved, c.missed))
+		got, use := c.j.verdict(ctx, c.found, c.solved, c.missed)
+		require.Equal(t, c.want, got.status)
+		require.Equal(t, c.want != backends.NumericalError, use)
 	}
 	ended, cancel := context.WithCancel(ctx)
 	cancel()
-	require.Equal(t, backends.Cancelled, large.verdict(ended, false, false, 0))
+	got, use := large.verdict(ended, false, false, 0)
+	require.Equal(t, backends.Cancelled, got.status)
+	require.False(t, use)
 }
 
 // Subproblems that come no nearer to their optimum with a larger penalty are not tried once more.

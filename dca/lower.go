@@ -243,18 +243,16 @@ func (l *Solution) Subproblem(ctx context.Context, p Program, s Settings) (*Solu
 	if err != nil {
 		return nil, err
 	}
-	if err := b.set(iterate{l.X, l.at.h}, l.at, s.Alpha0); err != nil {
-		return nil, err
-	}
-	defer b.solver.Close()
-	at, z, err := b.solve(ctx)
+	defer b.close()
+	b.set(iterate{l.X, l.at.h}, l.at, s.Alpha0)
+	at, err := b.solve(ctx)
 	if err != nil {
 		return nil, err
 	}
-	out := &Solution{Status: at.status, Residual: at.residual, Gap: math.NaN(), X: z.x, Value: math.NaN()}
-	out.Stats.Add(b.solver.Stats())
-	if z.h != nil {
-		out.Value = b.evaluate(z).objective
+	out := &Solution{Status: at.status, Residual: at.residual, Gap: math.NaN(), X: at.z.x, Value: math.NaN(),
+		Stats: b.solver.Stats()}
+	if at.z.h != nil {
+		out.Value = b.evaluate(at.z).objective
 	}
 	return out, nil
 }

@@ -41,14 +41,13 @@ func (r residual) excess(z iterate, e evaluation, dual float64) float64 {
 }
 
 // distance is the bound |r| + sqrt(rho eps) of the comment on [Result].
-func (b *subproblem) distance(res *answer, z iterate) float64 {
+func (b *subproblem) distance(res *answer) float64 {
 	return res.dual.norm() + math.Sqrt(b.settings.Rho*math.Max(0, res.gap))
 }
 
-// kkt computes the measures at z; next is the lower level's solution at z.h.
-func (b *subproblem) kkt(res *answer, z iterate, e evaluation, next *lowerSolution) KKT {
-	k := KKT{Eta: res.eta}
-	rho := b.settings.Rho
+// kkt computes the measures at the point of an answer; next is the lower level's solution at its h.
+func (b *subproblem) kkt(res *answer, e evaluation, next *lowerSolution) KKT {
+	k, z, rho := KKT{Eta: res.eta}, res.z, b.settings.Rho
 	sum := 0.0
 	if res.dual.z.x == nil {
 		sum = rho * rho * b.joint.squaredX(z.x, b.centre.x)

@@ -117,15 +117,6 @@ func (b *subproblem) compileAs(split bool) (*convex.Program, error) {
 	return prog, nil
 }
 
-// open makes the solver.
-func (b *subproblem) open() error {
-	var err error
-	if b.solver, err = b.compiled.Solver(b.joint.bound(b.settings.convex())); err != nil {
-		return b.program.errorf("subproblem: %w", err)
-	}
-	return nil
-}
-
 // within imposes bounds on h, as far as they are finite, and what Joint has.
 func (p *Program) within(m *convex.Model, h convex.Expr, lo, hi []float64) {
 	impose := func(bounds []float64, sign float64) {
@@ -154,26 +145,19 @@ func (p *Program) within(m *convex.Model, h convex.Expr, lo, hi []float64) {
 }
 
 // set takes the centre z_k, the lower level's solution at h_k, and the penalty.
-func (b *subproblem) set(centre iterate, low *lowerSolution, alpha float64) error {
+func (b *subproblem) set(centre iterate, low *lowerSolution, alpha float64) {
 	b.centre, b.lower, b.penalty = centre, b.hold(low), alpha
-	if b.joint != nil {
-		if !finite.All(b.lower.value, alpha) || !finite.All(b.lower.slope...) {
-			return errOverflow
-		}
-		return nil
-	}
-	return b.assign()
 }
 
 // assign gives the parameters of the conic program their values.
-func (b *subproblem) assign() error {
+func (b *subproblem) assign() (err error) {
 	centre, low, alpha := b.centre, b.lower, b.penalty
 	if err := b.compile(); err != nil {
 		return err
 	}
 	if b.solver == nil {
-		if err := b.open(); err != nil {
-			return err
+		if b.solver, err = b.compiled.Solver(b.joint.bound(b.settings.convex())); err != nil {
+			return b.program.errorf("subproblem: %w", err)
 		}
 	}
 	minus := make([]float64, len(low.slope))
@@ -221,68 +205,80 @@ func (b *subproblem) hold(low *lowerSolution) *lowerSolution {
 	return &held
 }
 
-// solve solves the subproblem and clips h to its bounds. The point is empty when the
-// result is of no use.
-func (b *subproblem) solve(ctx context.Context) (*answer, iterate, error) {
-	if b.joint != nil {
-		if out, z, err := b.solveJoint(ctx); out != nil || err != nil {
-			return out, z, err
-		}
-		if ctx.Err() != nil {
-			return &answer{conic: none(backends.Cancelled)}, iterate{}, nil
-		}
-		if b.joint.alone() {
-			return &answer{conic: none(backends.NumericalError)}, iterate{}, nil
-		}
-		if err := b.assign(); err != nil {
-			return nil, iterate{}, err
-		}
+// answer is what is known of the solution of a subproblem.
+type answer struct {
+	conic
+	z         iterate   // without h where there is none of use
+	objective float64   // of the program that was solved
+	eta       float64   // the multiplier of V_k <= t
+	mu        []float64 // those of the rows
+	dual      residual  // the zero one where the multipliers are exact
+	gap       float64   // of the objective at z, beside that of the dual residual
+	usable    bool      // but for numbers that are none
+}
+
+// solve solves the subproblem and clips h to its bounds.
+func (b *subproblem) solve(ctx context.Context) (*answer, error) {
+	start := time.Now()
+	defer func() { b.taken = time.Since(start) }()
+	if !finite.All(b.lower.value, b.penalty) || !finite.All(b.lower.slope...) {
+		return nil, errOverflow
 	}
-	res, z, err := b.solveConic(ctx)
+	switch out, err := b.joint.subproblem(ctx, b); {
+	case err != nil:
+		return nil, b.program.errorf("subproblem: %w", err)
+	case out != nil && (!out.usable || out.finite()):
+		b.clip(out.z.h)
+		return out, nil
+	case b.joint != nil && ctx.Err() != nil:
+		return &answer{conic: none(backends.Cancelled)}, nil
+	case b.joint.alone():
+		return &answer{conic: none(backends.NumericalError)}, nil
+	}
+	return b.solveConic(ctx)
+}
+
+// finite says that all numbers of the point are.
+func (a *answer) finite() bool { return finite.All(a.z.h...) && finite.Every(a.z.x) }
+
+// solveConic is solve by the conic program.
+func (b *subproblem) solveConic(ctx context.Context) (*answer, error) {
+	if err := b.assign(); err != nil {
+		return nil, err
+	}
+	var res *convex.Result
+	var z iterate
+	var err error
+	if b.split != nil {
+		res, z, err = b.solveSplit(ctx)
+	} else if res, err = b.solver.Solve(ctx); err == nil && usable(res) {
+		z = iterate{x: values(res, b.level.X), h: slices.Clone(res.Value(b.h))}
+		b.clip(z.h)
+	}
 	if c, yes := b.joint.refused(err); yes {
-		return &answer{conic: c}, iterate{}, nil
+		return &answer{conic: c}, nil
 	}
 	if err != nil {
-		return nil, iterate{}, err
+		return nil, b.program.errorf("subproblem: %w", err)
 	}
-	out := &answer{conic: summary(res), usable: usable(res), objective: res.Objective}
-	if z.h == nil {
-		return out, z, nil
+	out := &answer{conic: summary(res), z: z, usable: usable(res), objective: res.Objective}
+	if !out.usable || !out.finite() {
+		out.z = iterate{}
+		return out, nil
 	}
 	out.eta, out.dual = b.eta(res), b.residual(res)
 	for _, row := range b.rows {
 		out.mu = append(out.mu, res.Dual(row)...)
 	}
 	out.gap = out.dual.excess(z, b.evaluate(z), res.DualObjective)
-	return out, z, nil
+	return out, nil
 }
 
-// solveConic is solve by the conic program.
-func (b *subproblem) solveConic(ctx context.Context) (*convex.Result, iterate, error) {
-	start := time.Now()
-	var res *convex.Result
-	var z iterate
-	var err error
-	if b.split != nil {
-		res, z, err = b.solveSplit(ctx)
-	} else {
-		res, err = b.solver.Solve(ctx)
+// close frees the solver.
+func (b *subproblem) close() {
+	if b.solver != nil {
+		b.solver.Close()
 	}
-	b.taken = time.Since(start)
-	if err != nil {
-		return nil, iterate{}, b.program.errorf("subproblem: %w", err)
-	}
-	if !usable(res) {
-		return res, iterate{}, nil
-	}
-	if b.split == nil {
-		z = iterate{x: values(res, b.level.X), h: slices.Clone(res.Value(b.h))}
-		b.clip(z.h)
-	}
-	if !finite.All(z.h...) || !finite.Every(z.x) {
-		return res, iterate{}, nil
-	}
-	return res, z, nil
 }
 
 // clip moves h into its bounds.

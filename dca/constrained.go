@@ -5,8 +5,6 @@ import (
 	"math"
 	"time"
 
-	"gonum.org/v1/gonum/floats"
-
 	"github.com/conetune/conetune/convex"
 )
 
@@ -35,13 +33,9 @@ func (c *Constrained) Solve(ctx context.Context, h []float64) (*Solution, error)
 		return out, nil
 	}
 	out.X, out.Lambda, out.Value, out.Train, out.at = sol.x, sol.lambda(c.program.Radii), sol.value, sol.value, sol
-	if x := sol.x; c.blocks != nil {
+	if c.blocks != nil {
 		out.Validation = 0
-		for _, b := range c.blocks {
-			var pt convex.Point
-			pt, x = b.at(x, h)
-			out.Validation += b.level.Validation.Eval(pt)[0]
-		}
+		c.form.at(sol.x, h, func(b *block, pt convex.Point) { out.Validation += b.level.Validation.Eval(pt)[0] })
 	}
 	return out, nil
 }
@@ -49,16 +43,11 @@ func (c *Constrained) Solve(ctx context.Context, h []float64) (*Solution, error)
 // Gradient solves the lower level at h, and returns the gradient of F there, see [convex.Result.Gradient]; nil where
 // the solve was of no use. Where the solution is degenerate, it is that of the least norm.
 func (c *Constrained) Gradient(ctx context.Context, h []float64) ([]float64, error) {
-	results, _, err := c.at(ctx, h)
-	if results == nil || err != nil {
+	results, _, err := c.byConic(ctx, h)
+	if err != nil {
 		return nil, err
 	}
-	out := make([]float64, len(h))
-	gradients, err := c.gradients(ctx, results)
-	for i, g := range gradients {
-		floats.Add(out, g[c.blocks[i].h])
-	}
-	return out, err
+	return c.gradient(ctx, results)
 }
 
 // Line returns n points from where the constraints hold nothing back to where they hold back all that they can, each at

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/internal/crew"
@@ -199,27 +201,39 @@ func (f *form) results(ctx context.Context, set func(b *block) error) ([]*convex
 	return results, c, nil
 }
 
-// at is the point of a block at h, its parameters, given the values of its variables and of those of blocks after it,
-// which it returns.
-func (b *block) at(x [][]float64, h []float64) (pt convex.Point, after [][]float64) {
-	n := len(b.level.X)
-	if pt = point(b.level.X, x[:n]); b.h != nil {
-		pt[b.h] = h
+// at is what a function of a block and a point says of each, in their order, at x and the values h of their parameters.
+func (f *form) at(x [][]float64, h []float64, of func(b *block, pt convex.Point)) {
+	for _, b := range f.blocks {
+		n := len(b.level.X)
+		pt := point(b.level.X, x[:n])
+		if b.h != nil {
+			pt[b.h] = h
+		}
+		of(b, pt)
+		x = x[n:]
 	}
-	return pt, x[n:]
 }
 
-// gradients are those of the validation loss of each block in its parameters, given the results of all; where a
-// solution is degenerate, that of the least norm.
-func (f *form) gradients(ctx context.Context, results []*convex.Result) (list []convex.Change, err error) {
+// gradient is that of the validation loss of all blocks in the weights and parameters h, given the results of all; nil
+// where there are none. Where a solution is degenerate, it is that of the least norm.
+func (f *form) gradient(ctx context.Context, results []*convex.Result) ([]float64, error) {
+	if results == nil {
+		return nil, nil
+	}
+	out := make([]float64, len(f.program.H0))
 	for i, b := range f.blocks {
 		g, err := results[i].Gradient(ctx, b.level.Validation)
 		if err != nil && !errors.Is(err, convex.ErrDegenerate) {
 			return nil, f.program.errorf("gradient: %w", err)
 		}
-		list = append(list, g)
+		for _, w := range b.weights {
+			out[w.radius] += w.share * g[w.Parameter][0]
+		}
+		if b.h != nil {
+			floats.Add(out[len(out)-len(g[b.h]):], g[b.h])
+		}
 	}
-	return list, nil
+	return out, nil
 }
 
 // stats adds up what the solvers did.

@@ -57,28 +57,18 @@ func (p *Program) boundRows(count int) ([][]int, error) {
 	if err != nil {
 		return nil, err
 	}
-	probe := func(radius func(j float64) float64) ([][]float64, error) {
+	var at [3][][]float64 // the rows with 0, j + 1 and (j + 1)^2 for hyperparameter j
+	for k := range at {
 		values := slices.Clone(p.H0)
 		for j := range count {
-			values[j] = radius(float64(j))
+			next := float64(j + 1)
+			values[j] = [...]float64{0, next, next * next}[k]
 		}
-		var out [][]float64
 		for _, c := range level.Constraints {
 			if err := c.Err(); err != nil {
 				return nil, err
 			}
-			out = append(out, c.Eval(convex.Point{h: values}))
-		}
-		return out, nil
-	}
-	var at [3][][]float64
-	for k, radius := range []func(float64) float64{
-		func(float64) float64 { return 0 }, func(j float64) float64 { return j + 1 },
-		func(j float64) float64 { return (j + 1) * (j + 1) },
-	} {
-		var err error
-		if at[k], err = probe(radius); err != nil {
-			return nil, err
+			at[k] = append(at[k], c.Eval(convex.Point{h: values}))
 		}
 	}
 	rows := make([][]int, len(level.Constraints))
@@ -107,20 +97,23 @@ func (p *Program) boundRows(count int) ([][]int, error) {
 	return rows, nil
 }
 
-// penalties returns the P_i(x) of a level built with radii of 0.
-func (p *Program) penalties(level *Level, rows [][]int, pt convex.Point) []float64 {
-	out := make([]float64, p.Radii)
-	for c, constraint := range level.Constraints {
-		if !slices.ContainsFunc(rows[c], func(j int) bool { return j >= 0 }) {
+// raise raises entries of least to the P_i(x) at a point of a level with the hyperparameters h, nil for radii of 0.
+func (l *Level) raise(least []float64, rows [][]int, pt convex.Point, h []float64) {
+	for c, constraint := range l.Constraints {
+		if len(rows[c]) == 0 || slices.Max(rows[c]) < 0 {
 			continue
 		}
 		for i, v := range constraint.Eval(pt) {
-			if j := rows[c][i]; j >= 0 {
-				out[j] = math.Max(out[j], v)
+			j := rows[c][i]
+			switch {
+			case j < 0:
+			case h != nil:
+				least[j] = math.Max(least[j], v+h[j])
+			default:
+				least[j] = math.Max(least[j], v)
 			}
 		}
 	}
-	return out
 }
 
 // Penalties returns the P_i(x), the smallest radii that x keeps; for a radius of several constraints that is the
@@ -144,7 +137,9 @@ func (p *Program) Penalties(x [][]float64, upper []float64) ([]float64, error) {
 	if err := p.checkValues(&level, x); err != nil {
 		return nil, err
 	}
-	return p.penalties(&level, rows, point(level.X, x)), nil
+	out := make([]float64, p.Radii)
+	level.raise(out, rows, point(level.X, x), nil)
+	return out, nil
 }
 
 // ValidationAt is L(x, H0).

@@ -93,7 +93,9 @@ func (p *Program) anywhere(ctx context.Context, s *Settings, eps float64, of obj
 	lo, hi := p.bounds()
 	p.within(m, h, lo, hi)
 	m.Minimize(of(&level, h))
-	res, err := p.solved(ctx, m, s, eps)
+	options := s.convex()
+	options.Options.Eps = max(s.Solver.WithDefaults().Eps, eps)
+	res, _, err := p.solved(ctx, m, "start", options)
 	if err != nil || res == nil {
 		return nil, err
 	}
@@ -104,16 +106,8 @@ func (p *Program) anywhere(ctx context.Context, s *Settings, eps float64, of obj
 	}
 	pt := point(level.X, values(res, level.X))
 	pt[h] = res.Value(h)
-	least := make([]float64, p.Radii+p.Bounds)
-	copy(least, lo)
-	for c, constraint := range level.Constraints {
-		for i, v := range constraint.Eval(pt) {
-			if j := rows[c][i]; j >= 0 {
-				least[j] = math.Max(least[j], v+pt[h][j])
-			}
-		}
-	}
-	copy(out, least)
+	copy(out[:p.Radii+p.Bounds], lo)
+	level.raise(out, rows, pt, pt[h])
 	return out, nil
 }
 
@@ -390,7 +384,7 @@ func (p *Program) nearest(ctx context.Context, s *Settings, h, of, lo, hi []floa
 		distances.SetDiag(j, 1/math.Max(math.Abs(v), leastSize*floats.Norm(of, math.Inf(1))))
 	}
 	m.Minimize(convex.SumSquares(convex.Mul(distances, convex.Sub(to, h))))
-	found, err := p.solved(ctx, m, s, 0)
+	found, _, err := p.solved(ctx, m, "start", s.convex())
 	if err != nil || found == nil {
 		return err
 	}
@@ -409,25 +403,24 @@ func clip(h, lo, hi []float64) {
 	}
 }
 
-// solved solves a program once, to a tolerance of eps or that of the settings; nil without a usable result.
-func (p *Program) solved(ctx context.Context, m *convex.Model, s *Settings, eps float64) (*convex.Result, error) {
+// solved solves a program once, and says what the solver did; nil without a usable result.
+func (p *Program) solved(ctx context.Context, m *convex.Model, what string, o convex.SolverOptions) (*convex.Result,
+	convex.Stats, error) {
 	prog, err := m.Compile()
 	if err != nil {
-		return nil, p.errorf("start: %w", err)
+		return nil, convex.Stats{}, p.errorf("%s: %w", what, err)
 	}
-	options := s.convex()
-	options.Options.Eps = max(s.Solver.WithDefaults().Eps, eps)
-	solver, err := prog.Solver(options)
+	solver, err := prog.Solver(o)
 	if err != nil {
-		return nil, p.errorf("start: %w", err)
+		return nil, convex.Stats{}, p.errorf("%s: %w", what, err)
 	}
 	defer solver.Close()
 	res, err := solver.Solve(ctx)
 	if err != nil {
-		return nil, p.errorf("start: %w", err)
+		return nil, solver.Stats(), p.errorf("%s: %w", what, err)
 	}
 	if !usable(res) {
-		return nil, nil
+		return nil, solver.Stats(), nil
 	}
-	return res, nil
+	return res, solver.Stats(), nil
 }

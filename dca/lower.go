@@ -77,7 +77,7 @@ func (l *Constrained) solve(ctx context.Context, h []float64) (*lowerSolution, e
 		return out, nil
 	}
 	start := time.Now()
-	results, c, err := l.at(ctx, h)
+	results, c, err := l.byConic(ctx, h)
 	l.taken = time.Since(start)
 	if err != nil {
 		return nil, err
@@ -88,8 +88,8 @@ func (l *Constrained) solve(ctx context.Context, h []float64) (*lowerSolution, e
 	return out, nil
 }
 
-// at solves the conic programs at h; the results are nil where one is of no use.
-func (l *Constrained) at(ctx context.Context, h []float64) ([]*convex.Result, conic, error) {
+// byConic solves the conic programs at h; the results are nil where one is of no use.
+func (l *Constrained) byConic(ctx context.Context, h []float64) ([]*convex.Result, conic, error) {
 	return l.results(ctx, func(b *block) error { return b.solver.Set(b.h, h) })
 }
 

@@ -162,21 +162,10 @@ func (q *Penalized) Gradient(ctx context.Context, weights, upper []float64) ([]f
 		return nil, err
 	}
 	results, _, err := q.conic(ctx, weights, upper)
-	if results == nil || err != nil {
+	if err != nil {
 		return nil, err
 	}
-	out := make([]float64, len(q.program.H0))
-	gradients, err := q.form.gradients(ctx, results)
-	for i, g := range gradients {
-		b := q.blocks[i]
-		for _, w := range b.weights {
-			out[w.radius] += w.share * g[w.Parameter][0]
-		}
-		if b.h != nil {
-			floats.Add(out[q.program.Radii:], g[b.h])
-		}
-	}
-	return out, err
+	return q.gradient(ctx, results)
 }
 
 // keep replaces a solution that does not keep [Program.Joint], see the field Kept.
@@ -274,16 +263,11 @@ func (q *Penalized) score(s *Solution) error {
 		}
 		return nil
 	}
-	x := s.X
-	for _, b := range q.blocks {
-		var pt convex.Point
-		pt, x = b.at(x, q.upper)
+	q.at(s.X, q.upper, func(b *block, pt convex.Point) {
 		s.Train += b.level.Train.Eval(pt)[0]
 		s.Validation += b.level.Validation.Eval(pt)[0]
-		for j, v := range q.program.penalties(&b.level, b.rows, pt) {
-			s.Radii[j] = math.Max(s.Radii[j], v)
-		}
-	}
+		b.level.raise(s.Radii, b.rows, pt, nil)
+	})
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package dca
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -33,60 +34,29 @@ func (r *run) interpolates(low *lowerSolution) bool {
 // cancellation. Where the model says which residuals vanish with l, and v(h) is 0
 // up to rounding, they are set to zero instead of bounding l.
 func (r *run) leastNorm(ctx context.Context, low *lowerSolution) error {
-	var x [][]float64
 	if ctx.Err() != nil {
 		return nil
 	}
-	if r.low.joint.alone() {
-		r.result.Message = notUnique
-		return nil
+	x, err := r.leastNormByFits(ctx, low)
+	if x == nil && err == nil && !r.low.joint.alone() {
+		x, err = r.leastNormByConic(ctx, low)
 	}
-	if x, err := r.leastNormByFits(ctx, low); err != nil {
+	switch {
+	case err != nil:
 		return err
-	} else if x != nil {
-		r.shortest(low, x)
-		return nil
+	case x == nil:
+		r.result.Message = cmp.Or(r.result.Message, notUnique)
+	default:
+		r.result.Refit, r.result.LeastNorm = x, true
+		r.result.RefitValue = r.sub.validation(iterate{x, low.h})
 	}
-	if err := r.low.compile(); err != nil {
-		return err
-	}
-	for i, b := range r.low.blocks {
-		var forms []bool
-		if !r.settings.splits() { // l <= v is a second-order cone
-			forms = []bool{false}
-		}
-		if low.parts[i] <= slack*r.low.scale && len(b.level.Residuals) > 0 {
-			forms = append([]bool{true}, forms...)
-		}
-		var part [][]float64
-		for _, exact := range forms {
-			var err error
-			if part, err = r.leastNormBy(ctx, low, i, exact); err != nil {
-				return err
-			}
-			if part != nil {
-				break
-			}
-		}
-		if part == nil {
-			return nil
-		}
-		x = append(x, part...)
-	}
-	r.shortest(low, x)
 	return nil
-}
-
-// shortest takes the point of least norm for the refit.
-func (r *run) shortest(low *lowerSolution, x [][]float64) {
-	r.result.Refit, r.result.LeastNorm = x, true
-	r.result.RefitValue = r.sub.validation(iterate{x, low.h})
 }
 
 // leastNormByFits is the point of least norm of all parts by the fits, nil where they find none.
 func (r *run) leastNormByFits(ctx context.Context, low *lowerSolution) (x [][]float64, err error) {
 	j := r.low.joint
-	if j == nil {
+	if j == nil || j.alone() {
 		return nil, nil
 	}
 	for t, part := range j.parts {
@@ -99,6 +69,32 @@ func (r *run) leastNormByFits(ctx context.Context, low *lowerSolution) (x [][]fl
 			return nil, err
 		}
 		x = append(x, found...)
+	}
+	return x, nil
+}
+
+// leastNormByConic is that by conic programs, block by block.
+func (r *run) leastNormByConic(ctx context.Context, low *lowerSolution) (x [][]float64, err error) {
+	if err := r.low.compile(); err != nil {
+		return nil, err
+	}
+	for i, b := range r.low.blocks {
+		if b.compiled.LowRank() {
+			return nil, nil // the matrix of least norm is of full rank, so that no working set would help
+		}
+		var part [][]float64
+		if low.parts[i] <= slack*r.low.scale && len(b.level.Residuals) > 0 {
+			if part, err = r.leastNormBy(ctx, low, i, true); err != nil {
+				return nil, err
+			}
+		}
+		if part == nil && !r.settings.splits() { // l <= v is a second-order cone
+			part, err = r.leastNormBy(ctx, low, i, false)
+		}
+		if part == nil || err != nil {
+			return nil, err
+		}
+		x = append(x, part...)
 	}
 	return x, nil
 }
@@ -123,33 +119,15 @@ func (r *run) leastNormBy(ctx context.Context, low *lowerSolution, block int, ex
 	for _, c := range level.Constraints {
 		m.Le("", c, 0)
 	}
-	prog, err := m.Compile()
-	if err != nil {
-		return nil, r.program.errorf("least-norm refit: %w", err)
-	}
-	if prog.LowRank() {
-		// The matrix of least norm is of full rank, so that no working set would help.
-		r.result.Message = notUnique
-		return nil, nil
-	}
-	options := r.low.joint.bound(r.settings.convex())
+	options := r.low.options
 	options.WorkingSets = false // a solution of least norm is dense
-	solver, err := prog.Solver(options)
-	if err != nil {
-		return nil, r.program.errorf("least-norm refit: %w", err)
-	}
-	defer solver.Close()
-	res, err := solver.Solve(ctx)
+	res, stats, err := r.program.solved(ctx, m, "least-norm refit", options)
+	r.extra.Add(stats)
 	if _, yes := r.low.joint.refused(err); yes {
-		r.result.Message = notUnique
 		return nil, nil
 	}
-	if err != nil {
-		return nil, r.program.errorf("least-norm refit: %w", err)
-	}
-	r.extra.Add(solver.Stats())
-	if !usable(res) {
-		return nil, nil
+	if res == nil || err != nil {
+		return nil, err
 	}
 	return values(res, level.X), nil
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/internal/finite"
+	"github.com/conetune/conetune/internal/lower/numerics"
 )
 
 // The subproblem without second-order cones.
@@ -45,9 +46,9 @@ const (
 	// the second goes; later steps are farther times what a secant says, or growth times the last one where that says
 	// nothing, and at most mostGrowth times. nearEnd of alpha is the end.
 	firstStep, farther, growth, mostGrowth, nearEnd = 0.1, 1.3, 3, 4, 1e-6
-	// A gap that has not fallen to the share fell for more than patience programs is taken up to enough times the
-	// tolerance.
-	fell, patience, enough = 0.9, 4, 2
+	// A gap that has not fallen for more than patience programs, so that it is where their accuracy leaves it, is taken up
+	// to enough times the tolerance.
+	patience, enough = 4, 2
 )
 
 // splits says whether the subproblem has to do without second-order cones.
@@ -79,8 +80,6 @@ type search struct {
 	ends    [2]*splitPoint // where D' > 0, and where D' <= 0
 	weight  [2]float64     // the Illinois rule halves that of an end which stays twice
 	last    *splitPoint
-	least   float64 // the smallest gap
-	idle    int     // points since it fell
 }
 
 // take takes a point into the ends. It returns the point between these at which D' vanishes on a straight line, if
@@ -99,14 +98,6 @@ func (s *search) take(p *splitPoint) (z iterate, both bool) {
 	}
 	share := s.ends[0].slope / (s.ends[0].slope - s.ends[1].slope)
 	return between(s.ends[0].z, s.ends[1].z, share), true
-}
-
-// over says that a gap is small enough, or that it stays where the accuracy of the programs leaves it.
-func (s *search) over(gap, tol float64) bool {
-	if s.idle++; gap < fell*s.least {
-		s.least, s.idle = gap, 0
-	}
-	return gap <= tol || s.idle > patience && gap <= enough*tol
 }
 
 // next is the eta after p; false where there is none.
@@ -155,7 +146,7 @@ func (b *subproblem) solveSplit(ctx context.Context) (*convex.Result, iterate, e
 	tol := b.settings.Solver.WithDefaults().Eps
 	var best *convex.Result
 	var z iterate
-	at := search{penalty: b.penalty, weight: [2]float64{1, 1}, least: math.Inf(1)}
+	at, stall := search{penalty: b.penalty, weight: [2]float64{1, 1}}, numerics.Stall{}
 	phi, iterations, eta := math.Inf(1), 0, b.split.share*b.penalty
 	try := func(p iterate) {
 		b.clip(p.h)
@@ -185,7 +176,8 @@ func (b *subproblem) solveSplit(ctx context.Context) (*convex.Result, iterate, e
 		if middle, both := at.take(p); both {
 			try(middle)
 		}
-		if at.over(phi-best.DualObjective, tol*math.Max(1, math.Abs(phi))) {
+		gap, small := phi-best.DualObjective, tol*math.Max(1, math.Abs(phi))
+		if idle := stall.Idle(gap); gap <= small || idle > patience && gap <= enough*small {
 			break
 		}
 		more := false

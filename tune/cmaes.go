@@ -21,13 +21,8 @@ const unsolved = math.MaxFloat64
 // outside of it are mirrored at its sides. Where the distribution has shrunk to a point before the evaluations are used
 // up, it starts again, with twice the population.
 func (t *task) cmaes(ctx context.Context) (*Result, error) {
-	s, err := t.space(ctx, t.defaultScope())
-	if err != nil {
-		return nil, err
-	}
 	source := t.source(streamCMAES)
-	return t.search(ctx, s, func(evaluate func(unit []float64) (float64, error)) error {
-		dim := len(s.axes)
+	return t.search(ctx, t.defaultScope(), func(dim int, evaluate func(unit []float64) (float64, error)) error {
 		population := 4 + int(3*math.Log(float64(dim))) // the default of the strategy
 		for left := t.evaluations(); left > 0; population *= 2 {
 			var failed error

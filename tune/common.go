@@ -12,7 +12,6 @@ import (
 	"github.com/conetune/conetune/internal/finite"
 	"github.com/conetune/conetune/internal/hypergradient"
 	"github.com/conetune/conetune/lower"
-	"github.com/conetune/conetune/problems"
 )
 
 // Weights that the folds share, after VF-iDCA.
@@ -137,12 +136,6 @@ func (out *Result) choose(t *task, tr trial) error {
 // everyWeight is an evaluator of a space, or where that is nil with an axis for each weight; nil where the context
 // ended.
 func (t *task) everyWeight(ctx context.Context, s *space) (*evaluator, error) {
-	if s == nil {
-		s = &space{radii: t.Program.Radii}
-		for j := range s.radii {
-			s.axes = append(s.axes, problems.Axis{Members: []int{j}})
-		}
-	}
 	e, err := t.evaluator(ctx, s)
 	if errors.Is(err, errStopped) {
 		return nil, nil

@@ -20,7 +20,7 @@ import (
 // programs.
 type evaluator struct {
 	task  *task
-	space *space
+	space *space         // nil for one with an axis for each weight
 	fit   *warm.Chain    // nil if all are conic programs
 	conic *dca.Penalized // nil before the first
 	gap   float64        // of solves by the fit, in the place of its own where it is larger
@@ -116,6 +116,9 @@ func known(gap float64) *float64 {
 
 // at solves and scores the lower level at values of the axes. The trial has no X where the solve failed.
 func (e *evaluator) at(ctx context.Context, values []float64) (trial, error) {
+	if e.space == nil {
+		return e.with(ctx, slices.Clone(values), nil)
+	}
 	lambda, upper := e.space.hyper(values)
 	return e.with(ctx, lambda, upper)
 }
@@ -208,10 +211,11 @@ func (e *evaluator) forget() error {
 	return e.conic.Forget()
 }
 
-// close frees the solver and counts its work.
+// close frees the solver and counts its work. Further calls do nothing.
 func (e *evaluator) close() {
 	if e.conic != nil {
 		e.task.addStats(e.conic.Stats())
 		_ = e.conic.Close() // the results are there
+		e.conic = nil
 	}
 }

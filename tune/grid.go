@@ -61,7 +61,7 @@ func (t *task) grid(ctx context.Context) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	var points [][]float64
+	var points [][]float64 // of the unit cube
 	for i := range int(power(k, len(s.axes))) {
 		unit := make([]float64, len(s.axes))
 		for a := range unit {
@@ -71,13 +71,9 @@ func (t *task) grid(ctx context.Context) (*Result, error) {
 			}
 			i /= k
 		}
-		points = append(points, s.values(unit))
+		points = append(points, unit)
 	}
-	chains := slices.Collect(slices.Chunk(snake(k, len(s.axes)), chainLength))
-	if err := t.sweep(ctx, s, points, chains); err != nil {
-		return nil, err
-	}
-	return t.finish(ctx, "", "")
+	return t.sweep(ctx, s, points, slices.Collect(slices.Chunk(snake(k, len(s.axes)), chainLength)))
 }
 
 // snake goes through the points of a grid with k values on each axis, numbered by the first axis first, so that

@@ -5,7 +5,6 @@ import (
 	"context"
 	"math"
 	"slices"
-	"sync"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -14,7 +13,6 @@ import (
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/outcome"
-	"github.com/conetune/conetune/problems"
 )
 
 // LDMMA, the lower-level duality gap, majorised (Chen, Xu, Jiang, So, AISTATS 2024). x solves the lower level for the
@@ -172,7 +170,7 @@ func (s *gapSearch) try(ctx context.Context, lambda, upper []float64) (trial, er
 	t.begin(dca.Place{Stage: dca.StageDescent, Point: t.trials})
 	weights := slices.Clone(lambda[:t.Program.Radii])
 	floats.Scale(s.shares, weights)
-	tr, err := s.fits.at(ctx, slices.Concat(lower.Positive(weights), upper))
+	tr, err := s.fits.with(ctx, lower.Positive(weights), upper)
 	if err == nil && ctx.Err() == nil {
 		t.record(tr)
 	}
@@ -279,18 +277,12 @@ func (s *gapSearch) down(ctx context.Context, c []float64) (outcome.Stop, error)
 
 // ldmma runs LDMMA.
 func (t *task) ldmma(ctx context.Context) (*Result, error) {
-	p := &t.Program
-	points := &space{radii: p.Radii, upper: p.H0[p.Radii:]}
-	for j := range p.H0 {
-		points.axes = append(points.axes, problems.Axis{Members: []int{j}})
-	}
-	s := &gapSearch{task: t, shares: float64(max(1, len(p.Blocks)))}
+	s := &gapSearch{task: t, shares: float64(max(1, len(t.Program.Blocks)))}
 	var err error
-	if s.fits, err = t.evaluator(ctx, points); err != nil {
+	if s.fits, err = t.evaluator(ctx, nil); err != nil {
 		return nil, err
 	}
-	fits := sync.OnceFunc(s.fits.close)
-	defer fits()
+	defer s.fits.close()
 	if s.lower, err = t.majorise(false); err != nil {
 		return nil, err
 	}
@@ -313,6 +305,6 @@ func (t *task) ldmma(ctx context.Context) (*Result, error) {
 	}
 	t.addStats(s.lower.solver.Stats())
 	t.addStats(s.upper.solver.Stats())
-	fits()
+	s.fits.close()
 	return t.finish(ctx, status, "")
 }

@@ -36,22 +36,18 @@ func (t *task) random(ctx context.Context) (*Result, error) {
 		return nil, err
 	}
 	source := t.source(streamRandom)
-	units, points := make([][]float64, t.evaluations()), make([][]float64, t.evaluations())
+	units := make([][]float64, t.evaluations())
 	for i := range units {
 		units[i] = make([]float64, len(s.axes))
 		for k := range units[i] {
 			units[i][k] = source.Float64()
 		}
-		points[i] = s.values(units[i])
 	}
-	chains := slices.Collect(slices.Chunk(indices.Range(0, len(points)), chainLength))
+	chains := slices.Collect(slices.Chunk(indices.Range(0, len(units)), chainLength))
 	for _, chain := range chains {
 		tour(chain, units)
 	}
-	if err := t.sweep(ctx, s, points, chains); err != nil {
-		return nil, err
-	}
-	return t.finish(ctx, "", "")
+	return t.sweep(ctx, s, units, chains)
 }
 
 // tour orders a block so that each point is the nearest to the one before it; the first is that of the largest values.

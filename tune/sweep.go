@@ -17,10 +17,10 @@ func (t *task) settings() dca.Settings {
 	return s
 }
 
-// sweep solves the lower level at all points, given by the values of the axes, and records them in their order. The
-// chains are the points in the order in which they are solved, each from the one before; a chain starts afresh, so that
-// results do not depend on how many workers share the chains. It ends early, without an error, when the context does.
-func (t *task) sweep(ctx context.Context, s *space, points [][]float64, chains [][]int) error {
+// sweep solves the lower level at all points of the unit cube, and records them in their order. The chains are the
+// points in the order in which they are solved, each from the one before; a chain starts afresh, so that results do not
+// depend on how many workers share the chains. It ends early, without an error, when the context does.
+func (t *task) sweep(ctx context.Context, s *space, points [][]float64, chains [][]int) (*Result, error) {
 	t.searched = s
 	workers := t.Config.Workers
 	if workers == 0 {
@@ -31,12 +31,12 @@ func (t *task) sweep(ctx context.Context, s *space, points [][]float64, chains [
 	for range workers {
 		e, err := t.evaluator(ctx, s) // here, as models need not build their programs side by side
 		if err != nil {
-			return err
+			return nil, err
 		}
 		defer e.close()
 		free <- e
 	}
-	ctx, stop := context.WithCancel(ctx)
+	until, stop := context.WithCancel(ctx)
 	defer stop()
 	r := recorder{task: t, trials: make([]*trial, len(points))}
 	r.count()
@@ -45,19 +45,26 @@ func (t *task) sweep(ctx context.Context, s *space, points [][]float64, chains [
 		e := <-free
 		defer func() { free <- e }()
 		if errs[k] = e.forget(); errs[k] == nil {
-			errs[k] = r.chain(ctx, e, points, chains[k])
+			errs[k] = r.chain(until, e, points, chains[k])
 		}
 		if errs[k] != nil {
 			stop()
 		}
 	})
+	for range workers {
+		(<-free).close()
+	}
 	for _, err := range errs {
 		if err != nil {
-			return err
+			return nil, err
 		}
 	}
-	r.rest()
-	return nil
+	for _, tr := range r.trials[r.recorded:] { // what is there after an early end
+		if tr != nil {
+			t.record(*tr)
+		}
+	}
+	return t.finish(ctx, "", "")
 }
 
 // recorder records trials as soon as those before them are.
@@ -72,7 +79,7 @@ type recorder struct {
 // chain tries the points of a chain up to the end of the context.
 func (r *recorder) chain(ctx context.Context, e *evaluator, points [][]float64, chain []int) error {
 	for _, i := range chain {
-		tr, err := e.at(ctx, points[i])
+		tr, err := e.at(ctx, e.space.values(points[i]))
 		if err != nil || ctx.Err() != nil { // the solve was cut short
 			return err
 		}
@@ -98,28 +105,23 @@ func (r *recorder) count() {
 	r.task.begin(dca.Place{Stage: dca.StageSearch, Point: r.done, Points: len(r.trials)})
 }
 
-// rest records what is there after an early end.
-func (r *recorder) rest() {
-	for _, tr := range r.trials[r.recorded:] {
-		if tr != nil {
-			r.task.record(*tr)
-		}
-	}
-}
-
 // errStopped ends a method whose context has ended; the result then is what was recorded.
 var errStopped = errors.New("tune: stopped")
 
 // search runs a method that proposes one point of the unit cube after the other. Its lower levels are solved each from
 // the one before. An error of evaluate ends the method, which passes it on.
-func (t *task) search(ctx context.Context, s *space,
-	propose func(evaluate func(unit []float64) (float64, error)) error) (*Result, error) {
+func (t *task) search(ctx context.Context, scope string,
+	propose func(axes int, evaluate func(unit []float64) (float64, error)) error) (*Result, error) {
+	s, err := t.space(ctx, scope)
+	if err != nil {
+		return nil, err
+	}
 	t.searched = s
 	e, err := t.evaluator(ctx, s)
 	if err != nil {
 		return nil, err
 	}
-	err = propose(func(unit []float64) (float64, error) {
+	err = propose(len(s.axes), func(unit []float64) (float64, error) {
 		t.begin(dca.Place{Stage: dca.StageSearch, Point: t.trials, Points: t.evaluations()})
 		tr, err := e.at(ctx, s.values(unit))
 		if err != nil {

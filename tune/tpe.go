@@ -32,16 +32,12 @@ func (t *task) parzenBudget() (string, int) {
 // treeParzen is the search of package tpe, which is asked and told, one point at a time.
 func (t *task) treeParzen(ctx context.Context) (*Result, error) {
 	scope, n := t.parzenBudget()
-	s, err := t.space(ctx, scope)
-	if err != nil {
-		return nil, err
-	}
 	settings := tpe.Optuna() // finds better points than those of the paper
 	if t.Config.Preset == PresetPaper {
 		settings = tpe.Hyperopt()
 	}
-	sampler := tpe.New(len(s.axes), t.source(streamTPE), settings)
-	return t.search(ctx, s, func(evaluate func(unit []float64) (float64, error)) error {
+	return t.search(ctx, scope, func(axes int, evaluate func(unit []float64) (float64, error)) error {
+		sampler := tpe.New(axes, t.source(streamTPE), settings)
 		for range n {
 			x := sampler.Ask()
 			value, err := evaluate(x)

@@ -75,28 +75,9 @@ type Result struct {
 	Iterations, Solves int
 }
 
-// check looks at what a model asks for.
-func (s *Settings) check() error {
-	positive := func(list ...float64) bool {
-		return !slices.ContainsFunc(list, func(v float64) bool { return !(v > 0 && v <= math.MaxFloat64) })
-	}
-	const expected = "finite positive numbers, Shrink below 1"
-	switch b, n := s.Backtracking, s.Normalised; {
-	case b != nil && !(positive(b.First, b.Shrink, b.Least, b.Floor) && b.Shrink < 1 && b.Share >= 0 && b.Enough >= 0):
-		return fmt.Errorf("hypergradient: Backtracking is %+v, expected %s", *b, expected)
-	case n != nil && !(positive(n.Length, n.Shrink, float64(n.Free)) && n.Shrink < 1):
-		return fmt.Errorf("hypergradient: Normalised is %+v, expected %s", *n, expected)
-	case !positive(s.Start...):
-		return fmt.Errorf("hypergradient: the start is %v, expected finite positive numbers", s.Start)
-	case s.MaxIter < 0:
-		return fmt.Errorf("hypergradient: MaxIter is %d", s.MaxIter)
-	}
-	return nil
-}
-
 func (s Settings) withDefaults(m lower.Fit) (Settings, error) {
-	if err := s.check(); err != nil {
-		return s, err
+	if slices.ContainsFunc(s.Start, func(v float64) bool { return !(v > 0 && v <= math.MaxFloat64) }) {
+		return s, fmt.Errorf("hypergradient: the start is %v, expected finite positive numbers", s.Start)
 	}
 	if s.MaxIter == 0 {
 		s.MaxIter = 100

@@ -4,6 +4,9 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // density is a mixture of normal distributions on [0, 1): sum_i weight_i N(x; centre_i, width_i^2) / mass.
@@ -17,29 +20,20 @@ type density struct {
 // narrowest bounds the widths from below, together with one over the number of components plus one.
 const narrowest = 100
 
-// newDensity puts a component at each of n points of an axis, and the prior N(1/2, 1). order are the numbers of the
-// points among all of the axis, from the smallest on, age says how many of the n are older than each.
-func newDensity(a *axis, order, age []int) *density {
-	n := len(order)
+// newDensity puts a component at each of n points, the oldest first, and the prior N(1/2, 1).
+func newDensity(points []float64) *density {
+	n := len(points)
 	weight := fading(n)
+	sorted, age := slices.Clone(points), make([]int, n)
+	floats.ArgsortStable(sorted, age)
 	prior := 0 // where it is
-	for prior < n && a.at[order[prior]] <= 0.5 {
+	for prior < n && sorted[prior] <= 0.5 {
 		prior++
 	}
-	points := slices.Insert(slices.Clone(order), prior, -1)
-	d := &density{centre: make([]float64, n+1)}
-	for i, p := range points {
-		if d.centre[i] = 0.5; i != prior {
-			d.centre[i] = a.at[p]
-		}
-	}
+	age = slices.Insert(age, prior, -1)
+	d := &density{centre: slices.Insert(sorted, prior, 0.5)}
 	floor := 1 / math.Min(narrowest, float64(n+2))
-	sum := 0.0
-	for _, w := range weight {
-		sum += w
-	}
-	sum++
-	last := 0.0
+	sum, last := floats.Sum(weight)+1, 0.0
 	for i, c := range d.centre {
 		// The farther neighbour; the outermost components have one only.
 		width := 0.0
@@ -57,7 +51,7 @@ func newDensity(a *axis, order, age []int) *density {
 		if i == prior {
 			width = 1
 		} else {
-			w = weight[age[points[i]]]
+			w = weight[age[i]]
 		}
 		w /= sum
 		last += w
@@ -69,7 +63,7 @@ func newDensity(a *axis, order, age []int) *density {
 
 // inside is the share of a normal distribution within [0, 1).
 func inside(centre, width float64) float64 {
-	return normal((1-centre)/width) - normal(-centre/width)
+	return distuv.UnitNormal.CDF((1-centre)/width) - distuv.UnitNormal.CDF(-centre/width)
 }
 
 // fading are the weights of n points, the oldest first: 1 for the latest ones, and before them a ramp from 1/n to 1.
@@ -113,15 +107,4 @@ func (d *density) at(x float64) float64 {
 		}
 	}
 	return sum / (math.Sqrt(2*math.Pi) * d.mass)
-}
-
-// normal is the distribution function of N(0, 1), which is 0 or 1 to rounding far from 0.
-func normal(z float64) float64 {
-	switch {
-	case z > far:
-		return 1
-	case z < -far:
-		return 0
-	}
-	return math.Erfc(-z/math.Sqrt2) / 2
 }

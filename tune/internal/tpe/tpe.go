@@ -31,13 +31,10 @@
 package tpe
 
 import (
-	"cmp"
 	"math"
 	"math/rand/v2"
-	"slices"
-	"sort"
 
-	"github.com/conetune/conetune/internal/indices"
+	"gonum.org/v1/gonum/floats"
 )
 
 // Settings steer a [Sampler].
@@ -70,94 +67,59 @@ type Sampler struct {
 	dim      int
 	source   *rand.Rand
 	settings Settings
-	axes     []axis
+	points   [][]float64
 	values   []float64
 }
 
-// axis are all points along one axis.
-type axis struct {
-	at    []float64
-	order []int // from the smallest on, the older first
-}
-
-// add takes one more point.
-func (a *axis) add(x float64) {
-	i := sort.Search(len(a.order), func(i int) bool { return a.at[a.order[i]] > x })
-	a.order = slices.Insert(a.order, i, len(a.at))
-	a.at = append(a.at, x)
-}
-
-// New returns a sampler of dim axes, whose draws come from source. It panics if dim is
-// negative.
+// New returns a sampler of dim axes, whose draws come from source.
 func New(dim int, source *rand.Rand, s Settings) *Sampler {
-	if dim < 0 {
-		panic("tpe: negative dimension")
-	}
-	return &Sampler{dim: dim, source: source, settings: s, axes: make([]axis, dim)}
+	return &Sampler{dim: dim, source: source, settings: s}
 }
 
 // Ask returns the next point, in [0, 1) along each axis.
 func (s *Sampler) Ask() []float64 {
 	x := make([]float64, s.dim)
-	if len(s.values) < s.settings.Startup {
-		for k := range x {
-			x[k] = s.source.Float64()
-		}
-		return x
-	}
-	age, isBest := s.divide()
+	best := s.best()
 	for k := range x {
-		x[k] = s.propose(&s.axes[k], age, isBest)
+		if len(s.values) < s.settings.Startup {
+			x[k] = s.source.Float64()
+		} else {
+			x[k] = s.propose(k, best)
+		}
 	}
 	return x
 }
 
-// Tell adds a point and its value, NaN or +Inf for one that has none. It panics if the point has the wrong length.
+// Tell adds a point and its value, NaN or +Inf for one that has none.
 func (s *Sampler) Tell(x []float64, value float64) {
-	if len(x) != s.dim {
-		panic("tpe: point of the wrong length")
-	}
 	if math.IsNaN(value) {
 		value = math.Inf(1)
 	}
-	for k, v := range x {
-		s.axes[k].add(v)
-	}
-	s.values = append(s.values, value)
+	s.points, s.values = append(s.points, x), append(s.values, value)
 }
 
-// divide says which points are the best, and of how many points on the same side each is newer.
-func (s *Sampler) divide() (age []int, best []bool) {
-	order := indices.Range(0, len(s.values))
-	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(s.values[i], s.values[j]) })
-	n := max(0, min(len(order), s.settings.Best(len(order))))
-	age, best = make([]int, len(order)), make([]bool, len(order))
-	for _, i := range order[:n] {
+// best says which points are the best.
+func (s *Sampler) best() []bool {
+	n := len(s.values)
+	order, best := make([]int, n), make([]bool, n)
+	floats.ArgsortStable(append([]float64(nil), s.values...), order)
+	for _, i := range order[:max(0, min(n, s.settings.Best(n)))] {
 		best[i] = true
 	}
-	var before [2]int
-	for i, good := range best {
-		side := 0
-		if good {
-			side = 1
-		}
-		age[i] = before[side]
-		before[side]++
-	}
-	return age, best
+	return best
 }
 
-// propose draws candidates for one axis from l, and returns the one with the largest l/g.
-func (s *Sampler) propose(a *axis, age []int, isBest []bool) float64 {
-	best, rest := make([]int, 0, len(age)), make([]int, 0, len(age))
-	for _, p := range a.order {
-		if isBest[p] {
-			best = append(best, p)
+// propose draws candidates for axis k from l, and returns the one with the largest l/g.
+func (s *Sampler) propose(k int, isBest []bool) float64 {
+	var best, rest []float64
+	for i, x := range s.points {
+		if isBest[i] {
+			best = append(best, x[k])
 		} else {
-			rest = append(rest, p)
+			rest = append(rest, x[k])
 		}
 	}
-	l, g := newDensity(a, best, age), newDensity(a, rest, age)
+	l, g := newDensity(best), newDensity(rest)
 	winner, most := 0.5, 0.0
 	for range s.settings.Candidates {
 		x := l.draw(s.source)

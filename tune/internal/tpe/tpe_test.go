@@ -122,24 +122,11 @@ func TestLikePeers(t *testing.T) {
 	}
 }
 
-// along is the density of the points of an axis.
-func along(points []float64) *density {
-	a := new(axis)
-	for _, x := range points {
-		a.add(x)
-	}
-	age := make([]int, len(points))
-	for i := range age {
-		age[i] = i
-	}
-	return newDensity(a, a.order, age)
-}
-
 // The first points are the draws of the source, later ones come from the densities, which integrate to 1 and
 // are as wide as the comment says.
 func TestDensity(t *testing.T) {
 	for _, points := range [][]float64{nil, {0.3}, {0.9}, {0.2, 0.2, 0.8}, {0.5, 0.5}, {0.1, 0.7, 0.3, 0.9, 0.05}} {
-		d := along(points)
+		d := newDensity(points)
 		require.Len(t, d.centre, len(points)+1)
 		require.IsNonDecreasing(t, d.centre)
 		const steps = 20000
@@ -162,7 +149,7 @@ func TestDensity(t *testing.T) {
 		require.InDelta(t, want, mean, 0.01)
 	}
 	// By hand: neighbours of 0.2 are 0.1 and 0.5 (the prior), so its width is 0.3; ends have one neighbour; floor 1/5.
-	d := along([]float64{0.2, 0.1, 0.9})
+	d := newDensity([]float64{0.2, 0.1, 0.9})
 	require.Equal(t, []float64{0.1, 0.2, 0.5, 0.9}, d.centre)
 	require.InDeltaSlice(t, []float64{0.2, 0.3, 1, 0.4}, d.width, 1e-15)
 	require.InDeltaSlice(t, []float64{0.25 / 0.2, 0.25 / 0.3, 0.25, 0.25 / 0.4}, d.height, 1e-15)
@@ -187,15 +174,11 @@ func TestFailures(t *testing.T) {
 	for _, p := range []struct{ x, value float64 }{{0.1, math.NaN()}, {0.2, math.Inf(1)}, {0.7, 3}, {0.3, 5}} {
 		s.Tell([]float64{p.x}, p.value)
 	}
-	age, best := s.divide()
-	require.Equal(t, []bool{false, false, true, false}, best)
-	require.Equal(t, []int{0, 1, 0, 2}, age)
+	require.Equal(t, []bool{false, false, true, false}, s.best())
 	for range 50 {
 		x := s.Ask()
 		require.True(t, x[0] >= 0 && x[0] < 1)
 		s.Tell(x, math.NaN())
 	}
-	require.Panics(t, func() { s.Tell([]float64{1, 2}, 0) })
-	require.Panics(t, func() { New(-1, nil, Optuna()) })
 	require.Empty(t, New(0, rand.New(rand.NewPCG(3, 3)), Optuna()).Ask())
 }

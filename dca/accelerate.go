@@ -18,8 +18,6 @@ import (
 //     gives gap <= t <= (L(z_k) - L(z_{k+1})) / alpha;
 //   - the step in h is doubled as long as F falls, at the price of one lower-level solve for each try;
 //   - a step after which F has not fallen is not taken;
-//   - radii and bounds whose multipliers vanish are made a little slack, which does not change x~: one that
-//     is tight without holding anything back would stop the others at the next kink of F;
 //   - alpha is multiplied where the gap or the agreement misses its tolerance, or F has not fallen.
 //
 // The bound on the gap and the growth of alpha make the run reach any GapTol.
@@ -36,8 +34,6 @@ const (
 	shrink = 0.1
 	// worthwhile is the relative decrease of F below which the search along a step ends.
 	worthwhile = 1e-6
-	// slackness times P_i(x~) is the radius where its multiplier vanishes.
-	slackness = 1.25
 	// resolution times Eps of the conic solver is what t can be told from.
 	resolution = 10
 	// settled times Tol is the relative decrease of F below which an iteration counts as none.
@@ -56,8 +52,7 @@ func (r *run) accelerate(ctx context.Context, z iterate, next *lowerSolution, it
 	centre, gain := r.centre, 0.0
 	if fbest < f0 {
 		gain = (f0 - fbest) / math.Max(math.Abs(fbest), math.SmallestNonzeroFloat64) // +Inf from f0 = +Inf
-		r.current = r.relax(best)
-		r.centre = iterate{best.x, r.current.h}
+		r.current, r.centre = best, iterate{best.x, best.h}
 	}
 	tol := r.settings.Tol
 	need, flat := r.need(next, it)
@@ -115,26 +110,6 @@ func percent(share float64) string {
 		return fmt.Sprintf("%.0f", 100*share)
 	}
 	return fmt.Sprintf("%.2g", 100*share)
-}
-
-// relax returns low with slack radii and bounds where the multipliers vanish: x~, v and its subgradient stay. Where
-// these stand in other ways than in rows P_i(x) - h_i, low is returned as it is.
-func (r *run) relax(low *lowerSolution) *lowerSolution {
-	if r.bounded == nil {
-		return low
-	}
-	out := *low
-	out.h = slices.Clone(low.h)
-	_, _, rows := r.sub.values(iterate{low.x, low.h})
-	for i, row := range rows {
-		if j := r.bounded[i]; j >= 0 && low.weak[j] {
-			out.h[j] = math.Max(out.h[j], slackness*(row+low.h[j])) // P_i = row + h_j
-		}
-	}
-	if r.sub.clip(out.h); !r.program.keeps(out.h) {
-		return low
-	}
-	return &out
 }
 
 // score is F(h) = L(x~(h), h), and +Inf where x~ is not unique, so that F means nothing.

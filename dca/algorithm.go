@@ -24,7 +24,6 @@ type run struct {
 	alpha    float64
 	moved    float64        // |z_k - z_{k-1}|, 0 before the first iteration
 	reported *lowerSolution // the lower level at the point of the result
-	bounded  []int          // the hyperparameter of each row, see boundRows; nil where there are none
 	best     *lowerSolution // of the plain iterations, by validation value
 	found    *Solution      // by pathStart
 	// accelerated says that the iterations are those of accelerate.go.
@@ -125,9 +124,6 @@ func (r *run) start(ctx context.Context) (going bool, err error) {
 			return false, err
 		}
 	}
-	if r.settings.accelerates() {
-		r.bind()
-	}
 	if err := r.first(ctx, from); err != nil {
 		return false, err
 	}
@@ -150,16 +146,6 @@ func (r *run) start(ctx context.Context) (going bool, err error) {
 	r.result.X, r.result.H = r.centre.x, r.centre.h
 	r.settle(r.sub.train(r.centre), r.sub.validation(r.centre), r.current)
 	return true, nil
-}
-
-// bind finds the hyperparameter of each row. Without such rows nothing is made slack, which is all that they are for.
-func (r *run) bind() {
-	if r.low.joint != nil {
-		r.bounded = r.low.joint.bounded()
-		return
-	}
-	rows, _ := r.program.boundRows(r.program.Radii + r.program.Bounds)
-	r.bounded = slices.Concat(rows...)
 }
 
 // first solves the lower level at the start: that of a line, and also of one where another has no feasible point.
@@ -237,8 +223,7 @@ func (r *run) iterate(ctx context.Context, k int) (going bool, err error) {
 		r.alpha = r.settings.grow(r.alpha, it.T, it.Step)
 		if done && r.settings.accelerates() {
 			done, r.accelerated = false, true
-			r.current = r.relax(r.best)
-			r.centre = iterate{r.best.x, r.current.h}
+			r.current, r.centre = r.best, iterate{r.best.x, r.best.h}
 		}
 	}
 	after := r.stats()

@@ -10,7 +10,6 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/internal/crew"
-	"github.com/conetune/conetune/internal/indices"
 	"github.com/conetune/conetune/internal/lower/bilevel"
 	"github.com/conetune/conetune/internal/stop"
 )
@@ -110,14 +109,6 @@ func (j *joint) values(z iterate) (validation, train float64, rows []float64) {
 		}
 	}
 	return validation, train, rows
-}
-
-// bounded is the hyperparameter of each of the rows.
-func (j *joint) bounded() (out []int) {
-	for range j.parts {
-		out = append(out, indices.Range(0, j.parts[0].Dim())...)
-	}
-	return out
 }
 
 // short says that the next step would be shorter than the tolerance, without taking it. The subproblem is no larger at
@@ -247,16 +238,11 @@ func (j *joint) subproblem(ctx context.Context, b *subproblem) (*answer, error) 
 	for i, s := range b.lower.slope {
 		gamma[i] = -s
 	}
-	// The subgradient is of v at the point of the lower level, which is that of the centre but for slack radii.
-	value := b.lower.value
-	for i, s := range b.lower.slope {
-		value += s * (b.centre.h[i] - b.lower.h[i])
-	}
 	scale := floats.Sum(j.scale) / float64(len(j.scale))
 	tol := j.tol() * math.Max(1, math.Min(valueShare, b.penalty))
 	tol = math.Max(tol*scale, inexact*b.settings.Rho/2*b.moved*b.moved)
 	centre := &bilevel.Centre{
-		X: j.each(b.centre.x), R: b.centre.h, Value: value, Gamma: gamma, Epsilon: b.settings.Epsilon,
+		X: j.each(b.centre.x), R: b.centre.h, Value: b.lower.value, Gamma: gamma, Epsilon: b.settings.Epsilon,
 		Alpha: b.penalty, Rho: b.settings.Rho, Low: b.lo, High: b.hi, Tol: tol,
 	}
 	s, err := stop.Do(ctx, &bilevel.Subsolution{Gap: math.Inf(1)},

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/internal/lower/numerics"
 )
 
 // A start from the functions of the program alone.
@@ -175,7 +176,6 @@ func (l *line) solve(ctx context.Context, at solveAt) (list []*lowerSolution, er
 
 // lineStart moves the centre to where line and compass lead.
 func (r *run) lineStart(ctx context.Context, l *line) error {
-	r.bind()
 	at := func(ctx context.Context, h []float64) (*lowerSolution, error) {
 		h = slices.Clone(h)
 		if err := r.sub.move(ctx, h); err != nil {
@@ -205,12 +205,12 @@ func (r *run) lineStart(ctx context.Context, l *line) error {
 		starts = append(starts, low)
 	}
 	for k, low := range starts {
-		c := compass{run: r, line: l, at: at, trials: min(compassMost, compassEach*len(l.scale))}
-		if err := c.search(ctx, low); err != nil {
+		best, err := r.compass(ctx, l.scale, low, at)
+		if err != nil {
 			return err
 		}
-		if k == 0 || r.score(c.best) < r.score(r.current) {
-			r.current = c.best
+		if k == 0 || r.score(best) < r.score(r.current) {
+			r.current = best
 		}
 	}
 	r.centre = iterate{r.current.x, r.current.h}
@@ -255,99 +255,36 @@ func (r *run) scattered(ctx context.Context, list []*lowerSolution, at solveAt) 
 	return best, nil
 }
 
-// compass is the search.
-type compass struct {
-	*run
-	*line
-	at     solveAt
-	best   *lowerSolution
-	least  []float64 // the P_i(x) of radii and bounds there
-	trials int       // left
-}
-
-// take takes a better point, whose radii that hold nothing back are made slack.
-func (c *compass) take(low *lowerSolution) {
-	c.best, c.least = c.relax(low), slices.Clone(low.h)
-	if c.bounded == nil {
-		return
-	}
-	for j := range c.least[:c.program.Radii+c.program.Bounds] {
-		c.least[j] = 0
-	}
-	_, _, rows := c.sub.values(iterate{low.x, low.h})
-	for i, row := range rows {
-		if j := c.bounded[i]; j >= 0 {
-			c.least[j] = math.Max(c.least[j], row+low.h[j])
-		}
-	}
-}
-
-// moved is the best point with entry j one step on, or where that is the number of entries with all that are positive.
-// Steps of radii that hold nothing back lead down from where they would; nil for those up.
-func (c *compass) moved(j int, step float64) []float64 {
-	h := slices.Clone(c.best.h)
-	if j == len(h) {
-		for i := range h {
-			if c.sub.lo[i] >= 0 {
-				h[i] *= math.Exp(step)
-			}
-		}
-		return h
-	}
-	switch weak := j < len(c.best.weak) && c.best.weak[j]; {
-	case weak && step > 0:
-		return nil
-	case weak:
-		h[j] = math.Min(h[j], c.least[j])
-	}
-	if c.sub.lo[j] >= 0 {
-		h[j] *= math.Exp(step)
-	} else {
-		h[j] += step * c.scale[j]
-	}
-	return h
-}
-
-// along is the best of the points along entry j as long as each is better than the last, nil where the first is not.
-func (c *compass) along(ctx context.Context, j int, step float64) (best *lowerSolution, err error) {
-	f := c.score(c.best)
-	for ; c.trials > 0 && ctx.Err() == nil; step *= 2 {
-		h := c.moved(j, step)
-		if h == nil {
-			break
-		}
-		c.trials--
-		low, err := c.at(ctx, h)
-		if err != nil || low.x == nil || !(c.score(low) < f-compassGain*math.Abs(f)) {
-			return best, err
-		}
-		best, f = low, c.score(low)
-	}
-	return best, nil
-}
-
-// search goes from a point to where no step leads down.
-func (c *compass) search(ctx context.Context, from *lowerSolution) error {
-	c.take(from)
-	for step := math.Log(compassFirst); step > math.Log(compassLast); step /= 2 {
-		for again := true; again; {
-			again = false
-			for j := range len(c.scale) + 1 {
-				for _, way := range []float64{step, -step} {
-					low, err := c.along(ctx, j, way)
-					if err != nil {
-						return err
-					}
-					if low != nil {
-						c.take(low)
-						again = true
-						break
-					}
+// compass goes from a point to where no step leads down, along each entry of h and all that are positive, and returns
+// the best.
+func (r *run) compass(ctx context.Context, scale []float64, best *lowerSolution, at solveAt) (*lowerSolution, error) {
+	trials := min(compassMost, compassEach*len(scale)) // left
+	along := func(axis int, step float64) (gained bool, err error) {
+		from := best.h
+		for ; trials > 0 && ctx.Err() == nil; step *= 2 {
+			h := slices.Clone(from)
+			for j := range h {
+				switch {
+				case axis != j && axis < len(h):
+				case r.sub.lo[j] >= 0:
+					h[j] *= math.Exp(step)
+				case axis == j:
+					h[j] += step * scale[j]
 				}
 			}
+			trials--
+			low, err := at(ctx, h)
+			f := r.score(best)
+			if err != nil || low.x == nil || !(r.score(low) < f-compassGain*math.Abs(f)) {
+				return gained, err
+			}
+			best, gained = low, true
 		}
+		return gained, nil
 	}
-	return nil
+	err := numerics.Compass(math.Log(compassFirst), math.Log(compassLast), len(scale)+1, along,
+		func(float64) bool { return false })
+	return best, err
 }
 
 // keeps says whether h keeps what Joint has, up to rounding.

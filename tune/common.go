@@ -11,6 +11,7 @@ import (
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/finite"
 	"github.com/conetune/conetune/internal/hypergradient"
+	"github.com/conetune/conetune/internal/lower/numerics"
 	"github.com/conetune/conetune/lower"
 )
 
@@ -213,29 +214,14 @@ func (c *compass) left(step float64) float64 {
 // down, in steps that double while they lead down and shrink where none does, until there is nothing left to gain.
 func (c *compass) search() error {
 	idle := 0
-	for step := math.Log(compassFirst); step > math.Log(compassLast); step /= 2 {
-		for moved := true; moved; {
-			moved = false
-			for k := range c.point {
-				for _, way := range []float64{1, -1} {
-					gained, err := c.along(k, way*step)
-					if err != nil {
-						return err
-					}
-					if gained {
-						moved = true
-						break
-					}
-				}
-			}
-		}
+	return numerics.Compass(math.Log(compassFirst), math.Log(compassLast), len(c.point), c.along, func(step float64) bool {
 		if c.left(step) >= compassGain {
 			idle = 0
-		} else if idle++; idle == 2 { // at one step, a curve with small waves may hide them
-			return nil
+		} else {
+			idle++
 		}
-	}
-	return nil
+		return idle == 2 // at one step, a curve with small waves may hide them
+	})
 }
 
 // along goes on along an axis while that leads down, and says whether it did.

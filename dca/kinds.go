@@ -122,53 +122,49 @@ func (p *Program) Penalties(x [][]float64, upper []float64) ([]float64, error) {
 	if err := p.validate(); err != nil {
 		return nil, err
 	}
+	h := slices.Concat(make([]float64, p.Radii), p.H0[p.Radii:])
+	copy(h[p.Radii:], upper)
+	level, pt, err := p.valued(p.outline, h, x)
+	if err != nil {
+		return nil, err
+	}
 	rows, err := p.radiusRows()
 	if err != nil {
 		return nil, err
 	}
-	h := make([]float64, len(p.H0))
-	copy(h[p.Radii:], p.H0[p.Radii:])
-	copy(h[p.Radii:], upper)
-	m := convex.NewModel()
-	level, err := p.outline(m, convex.Const(h))
-	if err != nil {
-		return nil, err
-	}
-	if err := p.checkValues(&level, x); err != nil {
-		return nil, err
-	}
 	out := make([]float64, p.Radii)
-	level.raise(out, rows, point(level.X, x), nil)
+	level.raise(out, rows, pt, nil)
 	return out, nil
 }
 
 // ValidationAt is L(x, H0).
 func (p *Program) ValidationAt(x [][]float64) (float64, error) {
-	if err := p.validate(); err != nil {
-		return 0, err
-	}
-	level, err := p.build(convex.NewModel(), convex.Const(p.H0))
+	level, pt, err := p.valued(p.build, p.H0, x)
 	if err != nil {
 		return 0, err
 	}
 	if err := level.Validation.Err(); err != nil {
 		return 0, p.errorf("%w", err)
 	}
-	if err := p.checkValues(&level, x); err != nil {
-		return 0, err
-	}
-	return level.Validation.Eval(point(level.X, x))[0], nil
+	return level.Validation.Eval(pt)[0], nil
 }
 
-// checkValues checks that there are as many values as the variables of a level have.
-func (p *Program) checkValues(level *Level, x [][]float64) error {
-	if len(x) != len(level.X) {
-		return p.errorf("values of %d variables, expected %d", len(x), len(level.X))
+// valued is a level at h, with its point of values x of its variables, as many as these have.
+func (p *Program) valued(build func(*convex.Model, convex.Expr) (Level, error), h []float64, x [][]float64) (level Level,
+	pt convex.Point, err error) {
+	if err = p.validate(); err == nil {
+		level, err = build(convex.NewModel(), convex.Const(h))
+	}
+	if err == nil && len(x) != len(level.X) {
+		err = p.errorf("values of %d variables, expected %d", len(x), len(level.X))
+	}
+	if err != nil {
+		return level, nil, err
 	}
 	for i, v := range level.X {
 		if len(x[i]) != v.Len() {
-			return p.errorf("%d values of variable %s, expected %d", len(x[i]), v.Name(), v.Len())
+			return level, nil, p.errorf("%d values of variable %s, expected %d", len(x[i]), v.Name(), v.Len())
 		}
 	}
-	return nil
+	return level, point(level.X, x), nil
 }

@@ -108,7 +108,6 @@ func (t *task) bridge(ctx context.Context, from climbed) (to climbed, r Rung, er
 	at := along[0][best]
 	to = climbed{task: t.on(on.Times(at.Lambda)), x: at.X}
 	to.task.record(trial{Lambda: lambda, X: at.X, Gap: known(at.Gap)})
-	t.trials, t.failed, t.notFinite, t.trace = to.task.trials, to.task.failed, to.task.notFinite, to.task.trace
 	if to.out, err = to.task.finish(ctx, "", ""); err != nil || to.out.Selection == nil {
 		return climbed{}, r, err
 	}

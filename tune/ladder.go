@@ -237,7 +237,6 @@ func (t *task) searchRung(ctx context.Context, models []problems.Model, rival *t
 		if err != nil {
 			return best, err
 		}
-		t.worked(s)
 		c := climbed{task: s, out: out, models: models}
 		if out.Selection != nil {
 			c.x = out.Selection.X
@@ -250,12 +249,6 @@ func (t *task) searchRung(ctx context.Context, models []problems.Model, rival *t
 		}
 	}
 	return best, nil
-}
-
-// worked counts what the task of a rung has done.
-func (t *task) worked(s *task) {
-	t.trials, t.failed, t.notFinite, t.short = s.trials, s.failed, s.notFinite, s.short
-	t.trace, t.stats = s.trace, s.stats
 }
 
 // instead is the model that stands for a rung in the place of its own, where that is beaten beside its best weights.
@@ -275,6 +268,7 @@ func (t *task) instead(ctx context.Context, own climbed) (climbed, error) {
 	}
 	defer e.close()
 	e.gap = p.gap
+	failed, notFinite := t.failed, t.notFinite
 	const side = 6 // points at half decades, smaller and larger
 	var points [][]float64
 	for k := -side; k <= side; k++ {
@@ -285,8 +279,7 @@ func (t *task) instead(ctx context.Context, own climbed) (climbed, error) {
 	if other != nil && err == nil {
 		other, err = c.walk(points, side, other)
 	}
-	s.failed, s.notFinite = t.failed, t.notFinite // no result needs these
-	t.worked(s)
+	t.failed, t.notFinite = failed, notFinite // no result needs those here
 	if err != nil || other == nil || !beaten(own.x, other.X) {
 		return own, err
 	}

@@ -30,20 +30,23 @@ type task struct {
 	// Start is where to begin, for example what another method selected; nil for the method's own start.
 	Start *Selection
 
-	tuner  tuner
-	begun  time.Time
-	trials int
-	failed int
-	best   trial
-	rival  *trial // of other models, to be worse than which is to be out; nil for none
-	// notFinite counts those of the failed trials whose error is not a finite number.
-	notFinite int
-	trace     []Event
-	stats     convex.Stats
-	fit       lower.Fit // see penalised
-	together  lower.Fit // see searching
-	searched  *space    // by a search, nil for other methods
-	short     bool      // the context would have ended before a fit could begin
+	*work
+	tuner    tuner
+	begun    time.Time
+	best     trial
+	rival    *trial    // of other models, to be worse than which is to be out; nil for none
+	fit      lower.Fit // see penalised
+	together lower.Fit // see searching
+	searched *space    // by a search, nil for other methods
+}
+
+// work is what has been done for a task and those of its rungs.
+type work struct {
+	trials, failed int
+	notFinite      int // of the failed, as the error is not a finite number
+	trace          []Event
+	stats          convex.Stats
+	short          bool // the context would have ended before a fit could begin
 }
 
 // Selection is a choice of hyperparameters with its lower-level solution.
@@ -92,7 +95,7 @@ func newTask(m problems.Model, c Config, start *Selection, begun time.Time) (*ta
 		return nil, err
 	}
 	t := &task{Model: m, Program: m.Program(), Advice: m.Advice(), Backend: backend, Config: c, Start: start, tuner: tuner,
-		begun: begun}
+		begun: begun, work: new(work)}
 	if a := &t.Advice; t.Program.Joint != nil && (a.Fit != nil || a.Together != nil) {
 		return nil, fmt.Errorf("tune: %s: the fits of Says know nothing of Bilevel.Joint; leave one of them out", m.Name())
 	}

@@ -88,7 +88,7 @@ func (s *search) descend(ctx context.Context, at *lower.Point) error {
 			break
 		}
 		if s.Project == nil { // the set would have to be projected onto in the metric of the Hessian
-			memory.add(difference(next.Lambda, at.Lambda), subtract(nextG, g))
+			memory.add(difference(next.Lambda, at.Lambda), floats.SubTo(make([]float64, len(g)), nextG, g))
 		}
 		rate = 2 * used
 		s.progress(at, at.Validation-next.Validation)
@@ -103,12 +103,6 @@ func difference(a, b []float64) []float64 {
 	for i := range out {
 		out[i] = math.Log(a[i] / b[i])
 	}
-	return out
-}
-
-func subtract(a, b []float64) []float64 {
-	out := make([]float64, len(a))
-	floats.SubTo(out, a, b)
 	return out
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/internal/lower/fits"
 	"github.com/conetune/conetune/internal/lower/sparse"
@@ -139,7 +140,7 @@ func TestQuasiNewtonOnAQuadratic(t *testing.T) {
 		for i := range next {
 			next[i] -= gd / dhd * d[i]
 		}
-		c.add(subtract(next, x), subtract(gradient(next), g))
+		c.add(floats.SubTo(make([]float64, len(next)), next, x), floats.SubTo(make([]float64, len(g)), gradient(next), g))
 		x = next
 	}
 	for _, v := range x {

@@ -216,7 +216,7 @@ func TestNarrowBounds(t *testing.T) {
 		}
 	}
 	require.InDeltaSlice(t, want, sol.slope, 1e-6)
-	require.False(t, sol.weak)
+	require.Equal(t, []bool{true, false, false, false, false, false}, sol.weak)
 }
 
 // An infeasible block makes the lower level infeasible.

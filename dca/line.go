@@ -256,12 +256,17 @@ func (r *run) scattered(ctx context.Context, list []*lowerSolution, at solveAt) 
 }
 
 // compass goes from a point to where no step leads down, along each entry of h and all that are positive, and returns
-// the best.
+// the best. Radii that hold nothing back are made slack, steps of them lead down from where they would, and none up.
 func (r *run) compass(ctx context.Context, scale []float64, best *lowerSolution, at solveAt) (*lowerSolution, error) {
 	trials := min(compassMost, compassEach*len(scale)) // left
+	rows, _ := r.program.boundRows(len(best.weak))     // nil where they stand in other ways, too
 	along := func(axis int, step float64) (gained bool, err error) {
-		from := best.h
-		for ; trials > 0 && ctx.Err() == nil; step *= 2 {
+		from, least := r.slack(best, rows)
+		weak := axis < len(best.weak) && best.weak[axis]
+		if weak {
+			from[axis] = math.Min(from[axis], least[axis])
+		}
+		for ; trials > 0 && ctx.Err() == nil && !(weak && step > 0); step *= 2 {
 			h := slices.Clone(from)
 			for j := range h {
 				switch {
@@ -284,7 +289,32 @@ func (r *run) compass(ctx context.Context, scale []float64, best *lowerSolution,
 	}
 	err := numerics.Compass(math.Log(compassFirst), math.Log(compassLast), len(scale)+1, along,
 		func(float64) bool { return false })
-	return best, err
+	out := *best
+	if out.h, _ = r.slack(best, rows); !r.program.keeps(out.h) {
+		out.h = best.h
+	}
+	return &out, err
+}
+
+// slackness times P_i(x~) is the radius where its multiplier vanishes.
+const slackness = 1.25
+
+// slack is h with slack radii and bounds where the multipliers vanish: x~, v and its subgradient stay. One that is tight
+// without holding anything back would stop the others at the next kink of F. least are the P_i(x~) in their places.
+func (r *run) slack(low *lowerSolution, rows [][]int) (h, least []float64) {
+	h, least = slices.Clone(low.h), slices.Clone(low.h)
+	if rows == nil {
+		return h, least
+	}
+	clear(least[:len(low.weak)])
+	r.sub.level.raise(least, rows, r.sub.at(iterate{low.x, low.h}), low.h)
+	for j, weak := range low.weak {
+		if weak {
+			h[j] = math.Max(h[j], slackness*least[j])
+		}
+	}
+	r.sub.clip(h)
+	return h, least
 }
 
 // keeps says whether h keeps what Joint has, up to rounding.

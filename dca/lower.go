@@ -23,7 +23,7 @@ type lowerSolution struct {
 	// slope is a subgradient of v at h, -gamma in the radii.
 	slope []float64
 	upper float64 // L(x, h)
-	weak  bool    // the multipliers of all radii and bounds, if there are any, vanish up to weakShare
+	weak  []bool  // for each radius and bound: its multiplier vanishes up to weakShare
 }
 
 // NewConstrained prepares the lower level. Of the settings, those of the conic solver count.
@@ -132,7 +132,7 @@ func (l *Constrained) direct(ctx context.Context, h []float64) (*lowerSolution, 
 func (l *Constrained) judge(out *lowerSolution) {
 	scale := math.Max(l.scale, math.Abs(out.value))
 	reach := l.reach(out.h)
-	out.weak = len(reach) > 0
+	out.weak = make([]bool, len(reach))
 	for j, most := range reach {
 		// v does not grow in a radius, and a multiplier that over the largest radius does less than
 		// the solver can tell is none: with the penalty, and divided by rho, rounding would move h.
@@ -140,7 +140,7 @@ func (l *Constrained) judge(out *lowerSolution) {
 		if !(work > l.settings.Solver.WithDefaults().Eps*scale) {
 			out.slope[j] = 0
 		}
-		out.weak = out.weak && !(work > weakShare*scale)
+		out.weak[j] = !(work > weakShare*scale)
 	}
 }
 

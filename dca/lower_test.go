@@ -148,6 +148,34 @@ func TestPathStart(t *testing.T) {
 	require.Error(t, r.pathStart(context.Background()))
 }
 
+// A radius that holds nothing back may grow: the lower level's solution stays.
+func TestSlackKeepsTheSolution(t *testing.T) {
+	backend := must.Of(backends.Open("native"))(t)
+	p := random(2)
+	p.H0, p.Radii = []float64{0.5, 8, 6}, 3
+	build := p.Build
+	p.Build = func(m *convex.Model, h convex.Expr) Level {
+		l := build(m, convex.Stack(h, 0))
+		l.Constraints = l.Constraints[:3]
+		return l
+	}
+	r := &run{program: &p, settings: Settings{Backend: backend}.withDefaults()}
+	defer r.close()
+	must.Of(r.start(context.Background()))(t)
+	require.Equal(t, []bool{false, true, true}, r.current.weak)
+	rows := must.Of(p.boundRows(3))(t)
+	h, _ := r.slack(r.current, rows)
+	require.Equal(t, r.current.h, h) // slack enough
+
+	tight := *r.current
+	tight.h = []float64{0.5, 0.125, 0.5} // 1/2 |x|^2 <= 1/8 and |x| <= 1/2 follow from |x|_1 <= 1/2
+	h, least := r.slack(&tight, rows)
+	require.Equal(t, 0.5, h[0])
+	require.InDelta(t, 0.5, least[0], 1e-6)
+	low := must.Of(r.lower(context.Background(), h))(t)
+	require.InDelta(t, r.current.value, low.value, 1e-7)
+}
+
 // The gradient of F(h) = L(x(h), h) against differences of its values, and the points of the line, which keep Joint.
 func TestConstrained(t *testing.T) {
 	p := random(3)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"math"
+	"slices"
 
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/internal/stop"
@@ -22,7 +23,7 @@ const notUnique = "the lower level interpolates, so that its solution is not uni
 
 // interpolates says whether low is a solution among many: v = 0 and no radius holds anything back.
 func (r *run) interpolates(low *lowerSolution) bool {
-	return low.weak && math.Abs(low.value) <= interpolation*r.low.scale
+	return len(low.weak) > 0 && !slices.Contains(low.weak, false) && math.Abs(low.value) <= interpolation*r.low.scale
 }
 
 // leastNorm replaces the refit of the result, block by block, by the solution of

@@ -84,24 +84,15 @@ func (t *task) bridge(ctx context.Context, from climbed) (to climbed, r Rung, er
 			return to, r, err
 		}
 	}
-	held := func(i int) []float64 { // losses of rows that have not chosen
+	var held [][]float64 // losses of rows that have not chosen, on the rung itself and by tau
+	for i := range along[0] {
 		losses, others := on.Losses(along[1][i].X), on.Losses(along[2][i].X)
 		for k := 0; k < len(losses); k += 2 { // the first half is that of the rows 0, 2, ..
 			losses[k] = others[k]
 		}
-		return losses
+		held = append(held, losses)
 	}
-	list := make([]Rung, len(along[0])) // the rung itself, then the tau
-	least := 0
-	for i := range list {
-		if above, _ := on.Compare(held(i), held(least)); above < 0 {
-			least = i
-		}
-	}
-	for i := range list[:least] {
-		list[i].Above, list[i].StandardError = on.Compare(held(i), held(least))
-	}
-	best := simplest(list)
+	best := simplest(make([]Rung, len(held)), held, on.Compare)
 	if best == 0 {
 		return to, r, nil
 	}
@@ -112,7 +103,7 @@ func (t *task) bridge(ctx context.Context, from climbed) (to climbed, r Rung, er
 		return climbed{}, r, err
 	}
 	r = Rung{Name: RungBridge, Validation: to.out.Refit.Validation, Features: on.Used(at.X)}
-	r.Above, r.StandardError = on.Compare(held(best), held(0))
+	r.Above, r.StandardError = on.Compare(held[best], held[0])
 	return to, r, err
 }
 

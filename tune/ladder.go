@@ -111,6 +111,7 @@ func (t *task) checkRung() error {
 
 // climbed is a rung with its model, as it was searched.
 type climbed struct {
+	name   string
 	task   *task
 	out    *Result
 	x      [][]float64
@@ -124,7 +125,6 @@ func (c climbed) beaten() bool { r := c.task.rival; return r != nil && r.below(&
 // model of the task.
 func (t *task) climb(ctx context.Context, rungs []problems.Rung) (*Result, error) {
 	var list []climbed
-	names := make([]string, 0, len(rungs))
 	var rival *trial // of the rungs below
 	for _, r := range rungs {
 		var below problems.Model
@@ -149,7 +149,8 @@ func (t *task) climb(ctx context.Context, rungs []problems.Rung) (*Result, error
 			}
 			break
 		}
-		list, names = append(list, best), append(names, r.Name)
+		best.name = r.Name
+		list = append(list, best)
 		if tr := &best.task.best; t.Config.Rung == "" && (rival == nil || tr.below(rival)) {
 			rival = tr
 		}
@@ -158,24 +159,15 @@ func (t *task) climb(ctx context.Context, rungs []problems.Rung) (*Result, error
 		}
 	}
 	ladder, losses := make([]Rung, len(list)), make([][]float64, len(list))
-	least, on := 0, list[0].task.Advice
 	for k, c := range list {
 		a := c.task.Advice
-		ladder[k] = Rung{Name: names[k], Validation: c.out.Refit.Validation, Features: a.Used(c.x)}
+		ladder[k] = Rung{Name: c.name, Validation: c.out.Refit.Validation, Features: a.Used(c.x)}
 		if losses[k] = a.Losses(c.x); len(losses[k]) == 0 || len(losses[k]) != len(losses[0]) {
 			return nil, fmt.Errorf("tune: the model %s has %d losses of validation rows on the rung %s, and %d on the first",
-				t.Model.Name(), len(losses[k]), names[k], len(losses[0]))
-		}
-		if above, _ := on.Compare(losses[k], losses[least]); above < 0 {
-			least = k
+				t.Model.Name(), len(losses[k]), c.name, len(losses[0]))
 		}
 	}
-	for k := range ladder {
-		if k != least {
-			ladder[k].Above, ladder[k].StandardError = on.Compare(losses[k], losses[least])
-		}
-	}
-	taken := simplest(ladder)
+	taken := simplest(ladder, losses, list[0].task.Advice.Compare)
 	if t.Config.Rung != "" {
 		taken = len(list) - 1
 	}
@@ -206,8 +198,20 @@ func (t *task) climb(ctx context.Context, rungs []problems.Rung) (*Result, error
 	return out, err
 }
 
-// simplest is the first rung whose mean loss is above the least by at most one standard error of the difference.
-func simplest(ladder []Rung) int {
+// simplest compares the rungs with that of the least mean loss, given the losses of rows, and returns the first whose
+// mean is above that by at most one standard error of the difference.
+func simplest(ladder []Rung, losses [][]float64, compare func(a, b []float64) (mean, se float64)) int {
+	least := 0
+	for k := range ladder {
+		if above, _ := compare(losses[k], losses[least]); above < 0 {
+			least = k
+		}
+	}
+	for k := range ladder {
+		if k != least {
+			ladder[k].Above, ladder[k].StandardError = compare(losses[k], losses[least])
+		}
+	}
 	return slices.IndexFunc(ladder, func(r Rung) bool { return !(r.Above > r.StandardError) })
 }
 

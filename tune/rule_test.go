@@ -8,9 +8,15 @@ import (
 )
 
 func TestSimplest(t *testing.T) {
-	require.Equal(t, 0, simplest([]Rung{{Above: 1, StandardError: 1}, {}}))
-	require.Equal(t, 1, simplest([]Rung{{Above: 1.1, StandardError: 1}, {}}))
-	require.Equal(t, 1, simplest([]Rung{{Above: 3, StandardError: 1}, {Above: 0.5, StandardError: 1}, {}}))
-	// one validation row tells nothing
-	require.Equal(t, 0, simplest([]Rung{{Above: math.NaN(), StandardError: math.NaN()}, {}}))
+	nan := math.NaN()
+	for _, c := range []struct {
+		losses [][]float64 // and standard errors
+		want   int
+	}{{[][]float64{{1, 1}, {0, 0}}, 0}, {[][]float64{{1.1, 1}, {0, 0}}, 1}, {[][]float64{{3, 1}, {0.5, 1}, {0, 0}}, 1},
+		{[][]float64{{nan, nan}, {0, 0}}, 0}} { // one validation row tells nothing
+		got := simplest(make([]Rung, len(c.losses)), c.losses, func(a, b []float64) (mean, se float64) {
+			return a[0] - b[0], a[1]
+		})
+		require.Equal(t, c.want, got)
+	}
 }

@@ -154,13 +154,26 @@ func (out *Result) retrain(t *task, l limits) error {
 	return nil
 }
 
+// open times its value is, in the final training after a gap was closed, a radius that held nothing back: more rows are
+// not to be held back by it, either.
+const open = 1.25
+
 // train trains with what was selected. It does not wait for longer than the context and patience.
 func (out *Result) train(ctx context.Context, t *task) (problems.Fit, *float64, error) {
-	h := slices.Concat(out.Selection.Radii, out.Selection.Upper)
+	s, p := out.Selection, &t.Program
 	train, weighted := t.Advice.Retrain, t.Advice.RetrainWeighted
-	if weighted != nil && out.Selection.Weighted && !(t.Config.Preset == PresetPaper && len(out.Selection.Upper) > 0) {
-		h, train = slices.Concat(out.Selection.Lambda, out.Selection.Upper), weighted
+	values := s.Radii
+	switch {
+	case weighted != nil && s.Weighted && !(t.Config.Preset == PresetPaper && len(s.Upper) > 0):
+		values, train = s.Lambda, weighted
+	case p.Hi == nil && p.Joint == nil && t.settings().GapTol > 0:
+		for j, l := range s.Lambda {
+			if l == 0 {
+				s.Radii[j] *= open // those of the result, as the solution of the lower level stays
+			}
+		}
 	}
+	h := slices.Concat(values, s.Upper)
 	type trained struct {
 		fit  problems.Fit
 		test *float64

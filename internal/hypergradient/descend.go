@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/optimize"
 
 	"github.com/conetune/conetune/lower"
 )
@@ -60,16 +61,20 @@ func descend(ctx context.Context, m lower.Fit, o Settings, mode lower.Mode) (*Re
 }
 
 // descend goes down from one start.
-func (s *search) descend(ctx context.Context, at *lower.Point) error {
+func (s *search) descend(ctx context.Context, first *lower.Point) error {
+	at := first
 	g, err := s.gradient(ctx, at, gradientTol)
-	var memory curvature
-	rate := 0.0
+	memory, d := optimize.LBFGS{Store: pairs}, make([]float64, len(g))
+	bent, rate := false, 0.0 // whether the direction is by curvature
+	straight := func() {
+		memory.InitDirection(&optimize.Location{X: difference(at.Lambda, first.Lambda), Gradient: g}, d)
+		bent = false
+	}
+	if g != nil {
+		straight()
+	}
 	for !s.over(at, g) {
-		d := memory.direction(g)
-		switch {
-		case len(memory.s) > 0:
-			rate = 1
-		case rate == 0:
+		if rate == 0 {
 			rate = firstMove / floats.Norm(g, math.Inf(1))
 		}
 		line := line{s: s, at: at, g: g, d: d}
@@ -78,8 +83,9 @@ func (s *search) descend(ctx context.Context, at *lower.Point) error {
 			return err
 		}
 		if next == nil {
-			if s.out.Status == "" && len(memory.s) > 0 { // the direction may be bad: once more along the gradient
-				memory, rate = curvature{}, 0
+			if s.out.Status == "" && bent { // the direction may be bad: once more along the gradient
+				straight()
+				rate = 0
 				continue
 			}
 			if s.out.Status == "" {
@@ -87,15 +93,25 @@ func (s *search) descend(ctx context.Context, at *lower.Point) error {
 			}
 			break
 		}
-		if s.Project == nil { // the set would have to be projected onto in the metric of the Hessian
-			memory.add(difference(next.Lambda, at.Lambda), floats.SubTo(make([]float64, len(g)), nextG, g))
-		}
-		rate = 2 * used
+		step, bend := difference(next.Lambda, at.Lambda), floats.SubTo(make([]float64, len(g)), nextG, g)
 		s.progress(at, at.Validation-next.Validation)
-		at, g = next, nextG
+		at, g, rate = next, nextG, 2*used
+		switch {
+		case s.Project != nil: // the set would have to be projected onto in the metric of the Hessian
+			straight()
+		case floats.Dot(step, bend) > 1e-12*floats.Norm(step, 2)*floats.Norm(bend, 2):
+			memory.NextDirection(&optimize.Location{X: difference(at.Lambda, first.Lambda), Gradient: g}, d)
+			bent, rate = true, 1
+		default: // no curvature, or a negative one, says nothing
+			straight()
+			rate = 0
+		}
 	}
 	return err
 }
+
+// pairs is the number of steps that the approximation of the Hessian remembers.
+const pairs = 20
 
 // difference is a - b in the logarithms.
 func difference(a, b []float64) []float64 {
@@ -170,42 +186,4 @@ func (l *line) search(ctx context.Context, rate float64) (*lower.Point, []float6
 		}
 	}
 	return found, foundG, foundRate, nil
-}
-
-// pairs is the number of steps that the approximation of the Hessian remembers.
-const pairs = 20
-
-// curvature holds the last steps s and the changes y of the gradient on them, with y's > 0.
-type curvature struct{ s, y [][]float64 }
-
-// add remembers a step. One of no curvature, or a negative one, says nothing and is left out.
-func (c *curvature) add(s, y []float64) {
-	if sy := floats.Dot(s, y); !(sy > 1e-12*floats.Norm(s, 2)*floats.Norm(y, 2)) {
-		return
-	}
-	if len(c.s) == pairs {
-		c.s, c.y = c.s[1:], c.y[1:]
-	}
-	c.s, c.y = append(c.s, s), append(c.y, y)
-}
-
-// direction is -B g, with B the approximation of the inverse Hessian (Nocedal, Wright,
-// Numerical Optimization, algorithm 7.4); -g where nothing is known.
-func (c *curvature) direction(g []float64) []float64 {
-	d := make([]float64, len(g))
-	floats.ScaleTo(d, -1, g)
-	k := len(c.s)
-	if k == 0 {
-		return d
-	}
-	a := make([]float64, k)
-	for i := k - 1; i >= 0; i-- {
-		a[i] = floats.Dot(c.s[i], d) / floats.Dot(c.s[i], c.y[i])
-		floats.AddScaled(d, -a[i], c.y[i])
-	}
-	floats.Scale(floats.Dot(c.s[k-1], c.y[k-1])/floats.Dot(c.y[k-1], c.y[k-1]), d)
-	for i := range k {
-		floats.AddScaled(d, a[i]-floats.Dot(c.y[i], d)/floats.Dot(c.s[i], c.y[i]), c.s[i])
-	}
-	return d
 }

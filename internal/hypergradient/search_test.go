@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"math"
-	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/internal/lower/fits"
 	"github.com/conetune/conetune/internal/lower/sparse"
@@ -115,37 +113,6 @@ func TestCancelledAndBadStart(t *testing.T) {
 	none := must.Of(fits.Lasso(fits.Rows{X: train.X, Y: make([]float64, 60)}, val, true, sparse.Terms{}))(t)
 	_, err := IGJO(context.Background(), none, Settings{})
 	require.ErrorContains(t, err, "do not depend")
-}
-
-// The approximation of the inverse Hessian solves a quadratic in as many exact steps as it has variables.
-func TestQuasiNewtonOnAQuadratic(t *testing.T) {
-	diagonal := []float64{1, 10, 100, 3}
-	x, c := []float64{1, -2, 3, 4}, curvature{}
-	gradient := func(x []float64) []float64 {
-		g := slices.Clone(x)
-		for i := range g {
-			g[i] *= diagonal[i]
-		}
-		return g
-	}
-	for range len(x) {
-		g := gradient(x)
-		d := c.direction(g)
-		var gd, dhd float64
-		for i := range d {
-			gd += g[i] * d[i]
-			dhd += d[i] * d[i] * diagonal[i]
-		}
-		next := slices.Clone(x)
-		for i := range next {
-			next[i] -= gd / dhd * d[i]
-		}
-		c.add(floats.SubTo(make([]float64, len(next)), next, x), floats.SubTo(make([]float64, len(g)), gradient(next), g))
-		x = next
-	}
-	for _, v := range x {
-		require.InDelta(t, 0, v, 1e-9)
-	}
 }
 
 // plane has the validation loss 1 + (lambda_0 - 3)^2 + (lambda_1 - 2)^2.

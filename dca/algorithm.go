@@ -33,9 +33,8 @@ type run struct {
 	at          int // the iteration, 0 for the start
 }
 
-// Solve runs VF-iDCA on p. The error is for a program or settings without meaning and for
-// broken backends; limits, cancellation and failed solves are in the status, and
-// the result then holds the last completed iteration.
+// Solve runs VF-iDCA on p. The error is for a program or settings without meaning and for broken backends; limits,
+// cancellation and failed solves are in the status, and the result then holds the last completed iteration.
 func Solve(ctx context.Context, p Program, s Settings) (*Result, error) {
 	s, err := p.prepared(s)
 	if err != nil {

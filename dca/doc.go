@@ -1,8 +1,7 @@
-// Package dca solves bilevel programs whose lower level is convex by VF-iDCA,
-// the value-function based difference-of-convex algorithm with inexactness of
-// Gao, Ye, Yin, Zeng, Zhang, "Value Function Based Difference-of-Convex Algorithm
-// for Bilevel Hyperparameter Selection Problems", ICML 2022 (Algorithm 1, and
-// its general form of Supplement B).
+// Package dca solves bilevel programs whose lower level is convex by VF-iDCA, the value-function based
+// difference-of-convex algorithm with inexactness of Gao, Ye, Yin, Zeng, Zhang, "Value Function Based
+// Difference-of-Convex Algorithm for Bilevel Hyperparameter Selection Problems", ICML 2022 (Algorithm 1, and its
+// general form of Supplement B).
 //
 // # The bilevel program
 //
@@ -11,9 +10,8 @@
 //	minimize   L(x, h)   over x and lo <= h <= hi
 //	subject to x solves  v(h) = min { l(x, h) : P_i(x, h) <= r_i, g(x, h) <= 0, x in X }
 //
-// where L, l, P_i, g are convex and X is a convex set. A hyperparameter lambda
-// that multiplies a penalty P_i is replaced by the radius r_i that bounds it;
-// the multipliers of P_i(x) <= r_i at the solution are the lambda.
+// where L, l, P_i, g are convex and X is a convex set. A hyperparameter lambda that multiplies a penalty P_i is
+// replaced by the radius r_i that bounds it; the multipliers of P_i(x) <= r_i at the solution are the lambda.
 //
 // v is convex, so that
 //
@@ -38,12 +36,10 @@
 // The step of rule 4 is the relative one; Algorithm 1 has the absolute one
 // there, with which the published figures do not come out.
 //
-// Both problems are compiled once. The lower level changes only in right-hand
-// sides from one iteration to the next, the second problem in its linear
-// objective, one row of its matrix and right-hand sides.
+// Both problems are compiled once. The lower level changes only in right-hand sides from one iteration to the next, the
+// second problem in its linear objective, one row of its matrix and right-hand sides.
 //
 // # The sign of multipliers
 //
-// Multipliers of inequalities are nonnegative: the derivative of v in r_i is
-// -gamma_i.
+// Multipliers of inequalities are nonnegative: the derivative of v in r_i is -gamma_i.
 package dca

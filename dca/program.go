@@ -17,10 +17,9 @@ type Program struct {
 	// by the program itself, see [Settings.PathStart]; h then has an entry for each radius and bound, or as many as Lo or
 	// Hi have.
 	H0 []float64
-	// Lo and Hi bound h entry by entry; infinite entries are allowed. Nil means
-	// 0 for a radius and -Inf for other entries of Lo, +Inf for Hi. A radius is also kept above a
-	// millionth of the largest radius at the start, or of its own scale where the program finds the start: at 0
-	// multipliers need not be bounded.
+	// Lo and Hi bound h entry by entry; infinite entries are allowed. Nil means 0 for a radius and -Inf for other entries
+	// of Lo, +Inf for Hi. A radius is also kept above a millionth of the largest radius at the start, or of its own scale
+	// where the program finds the start: at 0 multipliers need not be bounded.
 	Lo, Hi []float64
 	// Joint, optional, are convex functions of h alone that are at most 0 wherever a method looks, such as the sum of the
 	// radii less a budget: h is moved to the nearest point, relative to its entries, where they are. It does not go with
@@ -29,14 +28,12 @@ type Program struct {
 	// Radii is the number of first entries of h that are radii r: v does not grow in
 	// them, and the multipliers of their constraints are the lambda of the result.
 	Radii int
-	// Bounds is the number of entries of h after the radii that stand in constraints
-	// P_i(x) - h_i only, as radii do, but are hyperparameters themselves: bounds on
-	// single coefficients, for example.
+	// Bounds is the number of entries of h after the radii that stand in constraints P_i(x) - h_i only, as radii do, but
+	// are hyperparameters themselves: bounds on single coefficients, for example.
 	Bounds int
-	// Build puts the functions of the program into m, and constraints on x alone that hold in both problems. It is
-	// called once with h a
-	// parameter, for the lower level, and once with h a variable; h has the length of
-	// H0. Every call has to build the same variables in the same order.
+	// Build puts the functions of the program into m, and constraints on x alone that hold in both problems. It is called
+	// once with h a parameter, for the lower level, and once with h a variable; h has the length of H0. Every call has to
+	// build the same variables in the same order.
 	Build func(m *convex.Model, h convex.Expr) Level
 	// Blocks, in the place of Build, are the parts of a lower level whose parts have nothing in common
 	// but h, as the folds of a cross-validation: l and L are the sums of theirs, X and
@@ -112,9 +109,8 @@ type Level struct {
 	// Constraints are P_i(x, h) - r_i and g(x, h), in any order and grouping; each
 	// entry is bounded by 0 in the lower level, and by t in the second problem.
 	Constraints []convex.Expr
-	// Residuals, optional, vanish all together exactly where l = 0, as the rows of least
-	// squares do. Where the lower level interpolates, its solutions are then those of linear
-	// equations, which are easier on a solver than l <= 0.
+	// Residuals, optional, vanish all together exactly where l = 0, as the rows of least squares do. Where the lower level
+	// interpolates, its solutions are then those of linear equations, which are easier on a solver than l <= 0.
 	Residuals []convex.Expr
 }
 

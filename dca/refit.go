@@ -30,9 +30,8 @@ func (r *run) interpolates(low *lowerSolution) bool {
 //
 //	minimize |x|^2 s.t. l(x, h) <= v(h) + slack, constraints(x, h) <= 0, x in X
 //
-// and leaves it alone where that solve is of no use, for example after a
-// cancellation. Where the model says which residuals vanish with l, and v(h) is 0
-// up to rounding, they are set to zero instead of bounding l.
+// and leaves it alone where that solve is of no use, for example after a cancellation. Where the model says which
+// residuals vanish with l, and v(h) is 0 up to rounding, they are set to zero instead of bounding l.
 func (r *run) leastNorm(ctx context.Context, low *lowerSolution) error {
 	if ctx.Err() != nil {
 		return nil

@@ -14,8 +14,7 @@ const (
 	LowerInfeasible outcome.Stop = "lower_level_infeasible"
 )
 
-// Result is the outcome of [Solve], which after an early end is what there is:
-// the last iteration that was completed.
+// Result is the outcome of [Solve], which after an early end is what there is: the last iteration that was completed.
 //
 // The inexactness of the method allows 0 to be at a distance from the subdifferential of phi_k
 // (plus the normal cone of x in X, lo <= h <= hi) at the subproblem's solution. What is reported as
@@ -29,8 +28,7 @@ const (
 //
 //	|r| + sqrt(rho eps).
 //
-// Residuals on the epigraph variables of the conic form are not in r; they are part of the recomputed
-// residuals.
+// Residuals on the epigraph variables of the conic form are not in r; they are part of the recomputed residuals.
 type Result struct {
 	// Status says how the run ended: converged where the stopping test holds, with a numerical error where the conic
 	// solver gave no usable point.
@@ -39,9 +37,8 @@ type Result struct {
 	Message string
 	// Iterations counts completed iterations.
 	Iterations int
-	// X and H are the last iterate, X one slice for each variable of [Level.X]. With GapTol, where
-	// no penalty brings iterate and refit together, as both are solutions of the lower level (Message says so), X
-	// is the refit.
+	// X and H are the last iterate, X one slice for each variable of [Level.X]. With GapTol, where no penalty brings
+	// iterate and refit together, as both are solutions of the lower level (Message says so), X is the refit.
 	X [][]float64
 	H []float64
 	// Lo and Hi are the ends of the ranges in which H was chosen where the program itself had to find the start, without
@@ -61,8 +58,7 @@ type Result struct {
 	LowerValue, TrainValue, UpperValue, RefitValue float64
 	// Gap is (l(X, H) - v(H)) / max(1, |v(H)|).
 	Gap float64
-	// KKT measures how far (X, H) is from a stationary solution.
-	// It is that of the last subproblem's point.
+	// KKT measures how far (X, H) is from a stationary solution. It is that of the last subproblem's point.
 	KKT KKT
 	// StartWeights are the weights of the penalties, one for each radius, at which the data-driven start was found; nil
 	// without.

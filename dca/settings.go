@@ -17,11 +17,9 @@ const (
 	LeastWeight, MostWeight = 1e-12, 1e12
 )
 
-// Settings steer [Solve]. Zero values of numbers mean the defaults named here,
-// unless said otherwise.
+// Settings steer [Solve]. Zero values of numbers mean the defaults named here, unless said otherwise.
 type Settings struct {
-	// Tol bounds the relative step and t at the end. Default 0.1, the paper's for
-	// the elastic net.
+	// Tol bounds the relative step and t at the end. Default 0.1, the paper's for the elastic net.
 	Tol float64
 	// Rho weighs the proximal term. Default 1e-3; the paper does not say, this is the
 	// value of its authors' program. It has meaning only with losses that are means over rows.
@@ -35,9 +33,8 @@ type Settings struct {
 	// Epsilon relaxes l(x, h) - v(h) <= 0 to <= Epsilon, which bounds the penalty
 	// (paper, remark in the section on experiments). 0 means no relaxation.
 	Epsilon float64
-	// GapTol, if positive, asks for more: the run ends only when also
-	// (l(x, h) - v(h)) / max(1, |v(h)|) <= GapTol and the validation value of the refit
-	// is within Agreement of that of the iterate. Every iteration then starts from the refit
+	// GapTol, if positive, asks for more: the run ends only when also (l(x, h) - v(h)) / max(1, |v(h)|) <= GapTol and the
+	// validation value of the refit is within Agreement of that of the iterate. Every iteration then starts from the refit
 	// (x~(h_k), h_k), which has no lower-level gap, searches along the step in h for a lower value of L(x~(h), h), and
 	// raises the penalty geometrically, see accelerate.go.
 	GapTol float64

@@ -13,19 +13,17 @@ import (
 
 // The subproblem without second-order cones.
 //
-// V_k(x, h) <= t has the squares of l in a constraint, which is a second-order cone. For a solver of quadratic
-// programs alone its multiplier eta is looked for from outside. With W = max{0, constraints}, and l, V_k and W
-// convex,
+// V_k(x, h) <= t has the squares of l in a constraint, which is a second-order cone. For a solver of quadratic programs
+// alone its multiplier eta is looked for from outside. With W = max{0, constraints}, and l, V_k and W convex,
 //
 //	min_z  F(z) + alpha max{V_k(z), W(z)}  =  max_{0 <= eta <= alpha}  D(eta),
 //	D(eta) = min_z  F(z) + eta V_k(z) + (alpha - eta) W(z),      F = L + rho/2 |z - z_k|^2,
 //
-// where D is concave, its minimiser z(eta) is unique as F is strongly convex, and
-// D'(eta) = V_k(z(eta)) - W(z(eta)). One quadratic program gives D and D'; the root of D' is found by safeguarded
-// secants from the eta of the subproblem before. D falls short of the minimum and phi_k is above it, so that their
-// difference, of the largest D and the smallest phi_k so far, says when to stop. With a large penalty D' is steep, and
-// phi_k(z(eta)) is far off before eta is near: the point between two z(eta) at which D' vanishes on a straight
-// line is tried, too.
+// where D is concave, its minimiser z(eta) is unique as F is strongly convex, and D'(eta) = V_k(z(eta)) - W(z(eta)).
+// One quadratic program gives D and D'; the root of D' is found by safeguarded secants from the eta of the subproblem
+// before. D falls short of the minimum and phi_k is above it, so that their difference, of the largest D and the
+// smallest phi_k so far, says when to stop. With a large penalty D' is steep, and phi_k(z(eta)) is far off before eta
+// is near: the point between two z(eta) at which D' vanishes on a straight line is tried, too.
 //
 // Weights of P and q change from one program to the next, the constraints never.
 

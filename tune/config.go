@@ -32,8 +32,7 @@ const (
 // Presets returns the names of the presets, sorted.
 func Presets() []string { return []string{PresetPaper} }
 
-// Config says how to tune. The zero value asks for the recommended settings of
-// the model on the native backend.
+// Config says how to tune. The zero value asks for the recommended settings of the model on the native backend.
 type Config struct {
 	// Backend is the name of the conic solver; empty means [backends.Default], and "auto" those that suit the programs,
 	// see [portfolio.Auto].
@@ -79,12 +78,10 @@ type Config struct {
 	Seed int64
 	// Eps is the tolerance of the conic solver, see [backends.Options]; 0 means its default, 1e-8.
 	Eps float64
-	// Evaluations is how many hyperparameters a search tries, and Ranges where; 0 and nil
-	// leave the preset's.
+	// Evaluations is how many hyperparameters a search tries, and Ranges where; 0 and nil leave the preset's.
 	Evaluations int
 	Ranges      []Range
-	// Scope says whether a search gives all penalties of a kind one weight, or each its own;
-	// empty leaves the preset's.
+	// Scope says whether a search gives all penalties of a kind one weight, or each its own; empty leaves the preset's.
 	Scope string
 	// KeepFits has VF-iDCA put the refit of each iteration into its event, for figures; it takes memory for all
 	// coefficients.
@@ -126,8 +123,7 @@ func (c Config) quick() bool {
 	return ours && !c.CrossCheck && c.Engine != EngineConic
 }
 
-// Validate rejects unknown names and numbers that make no sense, and names the
-// choices there are.
+// Validate rejects unknown names and numbers that make no sense, and names the choices there are.
 func (c Config) Validate() error {
 	if _, err := method(c.Method); err != nil {
 		return err

@@ -20,8 +20,7 @@ type Event struct {
 	FitGap *float64
 	// Errors are those of the iterate, which for methods other than VF-iDCA is the refit.
 	problems.Errors
-	// Refit are the errors of the lower-level solution at the radii of this
-	// iteration; nil where it was not computed.
+	// Refit are the errors of the lower-level solution at the radii of this iteration; nil where it was not computed.
 	Refit *problems.Errors
 	// Score is that of the lower-level solution, nil for models without, see [problems.Advice]. Best then is the
 	// validation error of the best one by it.
@@ -39,9 +38,8 @@ type Event struct {
 // Iterates says that the event is an iteration of VF-iDCA, and not a point of another method.
 func (e *Event) Iterates() bool { return e.iterates }
 
-// MarshalJSON writes one flat object, durations in seconds. Lines of VF-iDCA have the fields of its
-// iterations, those of other methods the lambda and the upper variables, and null errors where the lower level
-// could not be solved.
+// MarshalJSON writes one flat object, durations in seconds. Lines of VF-iDCA have the fields of its iterations, those
+// of other methods the lambda and the upper variables, and null errors where the lower level could not be solved.
 func (e Event) MarshalJSON() ([]byte, error) {
 	if e.iterates {
 		return finitejson.Marshal(struct {
@@ -78,9 +76,8 @@ type Result struct {
 	Method  string       `json:"method"`
 	Backend string       `json:"backend"`
 	Status  outcome.Stop `json:"status"`
-	// TimeSeconds is the wall time of everything after the data are in memory:
-	// building the programs, all solves, scoring, the refit. SetupSeconds is the part
-	// of it that the conic solvers took to set up and update.
+	// TimeSeconds is the wall time of everything after the data are in memory: building the programs, all solves, scoring,
+	// the refit. SetupSeconds is the part of it that the conic solvers took to set up and update.
 	TimeSeconds  float64 `json:"time_seconds"`
 	SetupSeconds float64 `json:"setup_seconds"`
 	Iterations   int     `json:"iterations"`
@@ -130,8 +127,7 @@ type Result struct {
 	// Iterate and RefitFit are the two predictors in the user's units.
 	Iterate  problems.Fit `json:"-"`
 	RefitFit problems.Fit `json:"-"`
-	// Selection is the choice with its lower-level solution, for a method that goes on from
-	// there; nil if there is none.
+	// Selection is the choice with its lower-level solution, for a method that goes on from there; nil if there is none.
 	Selection *Selection `json:"-"`
 	// Curve is the validation error around the selection, where [Config.Curve] asked for it and the model has a standard
 	// error.

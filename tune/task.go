@@ -68,8 +68,7 @@ type trial struct {
 	// Lambda are the weights of the penalties at which it is one, one for each radius, and Upper the upper
 	// variables; both are kept.
 	Lambda, Upper []float64
-	// X are the values of the lower-level variables, which are kept; nil says that the
-	// lower level could not be solved.
+	// X are the values of the lower-level variables, which are kept; nil says that the lower level could not be solved.
 	X [][]float64
 	// Inaccurate says that the solve missed its tolerance.
 	Inaccurate bool

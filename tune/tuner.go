@@ -13,9 +13,8 @@ type tuner struct {
 	// check says why the method cannot do the task, before any work; nil if it can.
 	check func(t *task) error
 	// tune does the task. It tells [task.record] every lower-level solution that it looks at, and returns what
-	// [task.finish] makes of them. The error is for what makes a run pointless; limits, cancellation
-	// and failed solves are in the status of the result. Two runs of one task give the same but for times,
-	// whatever the number of workers.
+	// [task.finish] makes of them. The error is for what makes a run pointless; limits, cancellation and failed solves are
+	// in the status of the result. Two runs of one task give the same but for times, whatever the number of workers.
 	tune func(t *task, ctx context.Context) (*Result, error)
 }
 

@@ -19,8 +19,7 @@ func IGJO(ctx context.Context, m lower.Fit, o Settings) (*Result, error) {
 	return descend(ctx, m, o, lower.Adjoint)
 }
 
-// IFDM is the same descent with hypergradients from the forward-differentiated coordinate
-// descent, 50 steps by default.
+// IFDM is the same descent with hypergradients from the forward-differentiated coordinate descent, 50 steps by default.
 func IFDM(ctx context.Context, m lower.Fit, o Settings) (*Result, error) {
 	if o.MaxIter == 0 {
 		o.MaxIter = 50
@@ -33,8 +32,7 @@ const (
 	// the share of the slope that must be gone (the weak condition of Wolfe: for a loss with kinks the strong one has no
 	// points; Lewis, Overton, Mathematical Programming 2013).
 	armijo, wolfe = 1e-4, 0.9
-	// firstMove and mostMove bound the largest change of a hyperparameter in the first
-	// step and in any, in the logarithm.
+	// firstMove and mostMove bound the largest change of a hyperparameter in the first step and in any, in the logarithm.
 	firstMove, mostMove = 0.5, 2
 	// leastMove is the step at which a line search gives up.
 	leastMove = 1e-7

@@ -23,9 +23,8 @@ const (
 	returnMove = firstMove / 8
 )
 
-// HOAG is gradient descent without a line search: lower levels and linear systems are solved to a
-// tolerance e_k that falls from step to step, and the rate t_k of step k, which is -t_k times the
-// hypergradient g_k, grows where
+// HOAG is gradient descent without a line search: lower levels and linear systems are solved to a tolerance e_k that
+// falls from step to step, and the rate t_k of step k, which is -t_k times the hypergradient g_k, grows where
 //
 //	f(lambda_k+1) <= f(lambda_k) + slack e_k f(lambda_0) - decrease t_k |g_k|^2
 //

@@ -1,8 +1,8 @@
 package dca
 
 import (
-	"cmp"
 	"fmt"
+	"strings"
 )
 
 // The stages of a run: first the convex programs that VF-iDCA and its competitors solve over and over, in the order in
@@ -36,8 +36,8 @@ type Place struct {
 
 // String says it in a few words.
 func (p Place) String() string {
-	stage := map[string]string{StageConstrained: "lower level"}[p.Stage]
-	switch stage = cmp.Or(stage, p.Stage); {
+	stage := strings.Replace(p.Stage, StageConstrained, "lower level", 1)
+	switch {
 	case p.Stage == StageSearch:
 		return fmt.Sprintf("point %d of %d", p.Point, p.Points)
 	case p.Stage == StageDescent && p.Points > 0:

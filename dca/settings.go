@@ -6,6 +6,7 @@ import (
 	"runtime"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/internal/finite"
 )
 
 // Bounds of numbers in [Settings]. Beyond them the arithmetic of a subproblem, whose terms weigh against each other,
@@ -113,23 +114,14 @@ func (s *Settings) workers() int {
 
 // validate rejects settings without meaning.
 func (s *Settings) validate(p *Program) error {
-	for _, f := range []struct {
-		name       string
-		value      float64
-		least, top float64
-	}{
+	if err := finite.Check([]finite.Setting{
 		{"Tol", s.Tol, 0, MostTol}, {"GapTol", s.GapTol, 0, MostTol}, {"Agreement", s.Agreement, 0, MostTol},
 		{"Rho", s.Rho, LeastWeight, MostWeight}, {"Alpha0", s.Alpha0, LeastWeight, MostWeight},
 		{"CAlpha", s.CAlpha, LeastWeight, MostWeight},
 		{"Delta", s.Delta, 0, MostWeight}, {"Epsilon", s.Epsilon, 0, MostWeight},
 		{"MaxIter", float64(s.MaxIter), 0, math.MaxInt}, {"Workers", float64(s.Workers), 0, math.MaxInt},
-	} {
-		switch {
-		case !(f.value >= 0) || math.IsInf(f.value, 1):
-			return fmt.Errorf("dca: Settings.%s is %v, expected a finite number that is not negative", f.name, f.value)
-		case f.value < f.least || f.value > f.top:
-			return fmt.Errorf("dca: Settings.%s is %v, expected %v to %v", f.name, f.value, f.least, f.top)
-		}
+	}...); err != nil {
+		return fmt.Errorf("dca: Settings.%w", err)
 	}
 	if s.Backend == nil {
 		return fmt.Errorf("dca: Settings.Backend is nil; get one from backends.Open")

@@ -103,9 +103,7 @@ func (b *subproblem) compileAs(split bool) (*convex.Program, error) {
 		b.value = m.Le("", convex.Sub(convex.Add(train, convex.Dot(b.slope, b.h)), b.offset), t)
 	}
 	for _, c := range b.level.Constraints {
-		row := m.Le("", c, t)
-		b.rows = append(b.rows, row)
-
+		b.rows = append(b.rows, m.Le("", c, t))
 	}
 	m.Ge("", t, 0)
 	p.within(m, b.h, b.lo, b.hi)

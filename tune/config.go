@@ -11,6 +11,7 @@ import (
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/backends/portfolio"
 	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/internal/finite"
 	"github.com/conetune/conetune/internal/memory"
 	"github.com/conetune/conetune/problems"
 )
@@ -131,27 +132,15 @@ func (c Config) Validate() error {
 	if c.Preset != "" && !slices.Contains(Presets(), c.Preset) {
 		return fmt.Errorf("tune: unknown preset %q; known are: %s", c.Preset, strings.Join(Presets(), ", "))
 	}
-	for _, f := range []struct {
-		name       string
-		value      float64
-		least, top float64 // of what is not 0, which leaves the preset's
-	}{
+	if err := finite.Check([]finite.Setting{
 		{"tol", c.Tol, 0, dca.MostTol}, {"gap-tol", c.GapTol, 0, dca.MostTol},
 		{"rho", c.Rho, dca.LeastWeight, dca.MostWeight}, {"c-alpha", c.CAlpha, dca.LeastWeight, dca.MostWeight},
 		{"delta", c.Delta, 0, dca.MostWeight}, {"epsilon", c.Epsilon, 0, dca.MostWeight}, {"eps", c.Eps, 0, math.MaxFloat64},
 		{"max-iter", float64(c.MaxIter), 0, math.MaxInt}, {"time-limit", float64(c.TimeLimit), 0, math.MaxInt},
-		{"threads", float64(c.Threads), 0, math.MaxInt},
-		{"evaluations", float64(c.Evaluations), 0, math.MaxInt}, {"workers", float64(c.Workers), 0, math.MaxInt},
-		{"curve", float64(c.Curve), 0, mostCurve},
-	} {
-		switch {
-		case !(f.value >= 0) || math.IsInf(f.value, 1):
-			return fmt.Errorf("tune: %s is %v, expected a finite number that is not negative", f.name, f.value)
-		case f.value != 0 && f.value < f.least:
-			return fmt.Errorf("tune: %s is %v, expected at least %v", f.name, f.value, f.least)
-		case f.value > f.top:
-			return fmt.Errorf("tune: %s is %v, expected at most %v", f.name, f.value, f.top)
-		}
+		{"threads", float64(c.Threads), 0, math.MaxInt}, {"workers", float64(c.Workers), 0, math.MaxInt},
+		{"evaluations", float64(c.Evaluations), 0, math.MaxInt}, {"curve", float64(c.Curve), 0, mostCurve},
+	}...); err != nil {
+		return fmt.Errorf("tune: %w", err)
 	}
 	if c.Engine != "" && !slices.Contains(Engines(), c.Engine) {
 		return fmt.Errorf("tune: unknown engine %q; known are: %s", c.Engine, strings.Join(Engines(), ", "))

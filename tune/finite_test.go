@@ -125,11 +125,11 @@ func TestSettingsBeyondTheirBounds(t *testing.T) {
 		config tune.Config
 		want   string
 	}{
-		{tune.Config{Rho: 1e300}, "rho is 1e+300, expected at most 1e+12"},
-		{tune.Config{Rho: 1e-300}, "rho is 1e-300, expected at least 1e-12"},
+		{tune.Config{Rho: 1e300}, "rho is 1e+300, expected 1e-12 to 1e+12"},
+		{tune.Config{Rho: 1e-300}, "rho is 1e-300, expected 1e-12 to 1e+12"},
 		{tune.Config{Delta: 1e30}, "delta is 1e+30"},
 		{tune.Config{CAlpha: 1e13}, "c-alpha is 1e+13"},
-		{tune.Config{Tol: 2}, "tol is 2, expected at most 1"},
+		{tune.Config{Tol: 2}, "tol is 2, expected 0 to 1"},
 		{tune.Config{GapTol: 1e9}, "gap-tol is 1e+09"},
 		{tune.Config{Epsilon: 1e13}, "epsilon is 1e+13"},
 	} {

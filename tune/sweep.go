@@ -38,17 +38,37 @@ func (t *task) sweep(ctx context.Context, s *space, points [][]float64, chains [
 	}
 	until, stop := context.WithCancel(ctx)
 	defer stop()
-	r := recorder{task: t, trials: make([]*trial, len(points))}
-	r.count()
+	trials, done, recorded := make([]*trial, len(points)), 0, 0
+	count := func() { t.begin(dca.Place{Stage: dca.StageSearch, Point: done, Points: len(points)}) }
+	count()
+	var working sync.Mutex // of what follows
+	take := func(point int, tr trial) {
+		working.Lock()
+		defer working.Unlock()
+		trials[point] = &tr
+		done++
+		count()
+		for ; recorded < len(trials) && trials[recorded] != nil; recorded++ {
+			t.record(*trials[recorded])
+		}
+	}
 	errs := make([]error, len(chains))
 	crew.Each(len(chains), workers, func(k int) {
 		e := <-free
 		defer func() { free <- e }()
-		if errs[k] = e.forget(); errs[k] == nil {
-			errs[k] = r.chain(until, e, points, chains[k])
-		}
-		if errs[k] != nil {
-			stop()
+		errs[k] = e.forget()
+		for _, i := range chains[k] {
+			var tr trial
+			if errs[k] == nil {
+				tr, errs[k] = e.at(until, s.values(points[i]))
+			}
+			if errs[k] != nil {
+				stop()
+			}
+			if until.Err() != nil { // the solve was cut short
+				return
+			}
+			take(i, tr)
 		}
 	})
 	for range workers {
@@ -59,50 +79,12 @@ func (t *task) sweep(ctx context.Context, s *space, points [][]float64, chains [
 			return nil, err
 		}
 	}
-	for _, tr := range r.trials[r.recorded:] { // what is there after an early end
+	for _, tr := range trials[recorded:] { // what is there after an early end
 		if tr != nil {
 			t.record(*tr)
 		}
 	}
 	return t.finish(ctx, "", "")
-}
-
-// recorder records trials as soon as those before them are.
-type recorder struct {
-	task     *task
-	working  sync.Mutex // of what follows
-	trials   []*trial   // of each point, nil before it is done
-	done     int
-	recorded int // of them the first
-}
-
-// chain tries the points of a chain up to the end of the context.
-func (r *recorder) chain(ctx context.Context, e *evaluator, points [][]float64, chain []int) error {
-	for _, i := range chain {
-		tr, err := e.at(ctx, e.space.values(points[i]))
-		if err != nil || ctx.Err() != nil { // the solve was cut short
-			return err
-		}
-		r.take(i, tr)
-	}
-	return nil
-}
-
-// take takes the trial of a point.
-func (r *recorder) take(point int, tr trial) {
-	r.working.Lock()
-	defer r.working.Unlock()
-	r.trials[point] = &tr
-	r.done++
-	r.count()
-	for ; r.recorded < len(r.trials) && r.trials[r.recorded] != nil; r.recorded++ {
-		r.task.record(*r.trials[r.recorded])
-	}
-}
-
-// count tells how many points are done.
-func (r *recorder) count() {
-	r.task.begin(dca.Place{Stage: dca.StageSearch, Point: r.done, Points: len(r.trials)})
 }
 
 // errStopped ends a method whose context has ended; the result then is what was recorded.

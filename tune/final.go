@@ -1,6 +1,7 @@
 package tune
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -67,9 +68,9 @@ func (l limits) final() (context.Context, context.CancelFunc) {
 	return context.WithDeadline(l.caller, until)
 }
 
-// stoppedBy is the status of what a context has ended.
-func stoppedBy(ctx context.Context) outcome.Stop {
-	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+// stoppedBy is the status of what the error of a context has ended.
+func stoppedBy(err error) outcome.Stop {
+	if errors.Is(err, context.DeadlineExceeded) {
 		return outcome.TimeLimit
 	}
 	return outcome.Cancelled
@@ -114,16 +115,7 @@ func (out *Result) retrain(t *task, l limits) error {
 	switch {
 	case err == nil:
 	case ctx.Err() != nil || ended(err):
-		status := outcome.TimeLimit
-		switch {
-		case l.caller.Err() != nil:
-			status = stoppedBy(l.caller)
-		case ctx.Err() != nil:
-			status = stoppedBy(ctx)
-		case errors.Is(err, context.Canceled):
-			status = outcome.Cancelled
-		}
-		out.end(status)
+		out.end(stoppedBy(cmp.Or(l.caller.Err(), ctx.Err(), err)))
 		out.unfinished(t, choice)
 		return nil
 	case errors.As(err, &failed):

@@ -37,7 +37,7 @@ func run(ctx context.Context, m problems.Model, c Config, start *Selection) (*Re
 		return nil, err
 	}
 	if limits.search.Err() != nil {
-		out.end(stoppedBy(limits.search))
+		out.end(stoppedBy(limits.search.Err()))
 	}
 	if c.Fixed != nil {
 		out.say(c.given())

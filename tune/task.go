@@ -259,7 +259,7 @@ func (t *task) parts() []bilevel.Fit {
 func (t *task) status(ctx context.Context) outcome.Stop {
 	switch {
 	case ctx.Err() != nil:
-		return stoppedBy(ctx)
+		return stoppedBy(ctx.Err())
 	case t.best.X == nil && t.short:
 		return outcome.TimeLimit
 	case t.best.X == nil:

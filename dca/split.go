@@ -41,9 +41,8 @@ const (
 	// firstShare is the first eta, as a share of alpha.
 	firstShare = 0.9
 	// Where all eta so far are on one side of the root, firstStep is the share of the way to the end of the interval that
-	// the second goes; later steps are farther times what a secant says, or growth times the last one where that says
-	// nothing, and at most mostGrowth times. nearEnd of alpha is the end.
-	firstStep, farther, growth, mostGrowth, nearEnd = 0.1, 1.3, 3, 4, 1e-6
+	// the second goes; later steps are growth times the last one. nearEnd of alpha is the end.
+	firstStep, growth, nearEnd = 0.1, 3, 1e-6
 	// A gap that has not fallen for more than patience programs, so that it is where their accuracy leaves it, is taken up
 	// to enough times the tolerance.
 	patience, enough = 4, 2
@@ -114,9 +113,9 @@ func (s *search) next(p *splitPoint) (eta float64, more bool) {
 	return eta, eta != lo.eta && eta != hi.eta
 }
 
-// beyond is the next eta where all points are on one side of the root: farther than the line through the last two says,
-// and half of the way to the end of the interval at most. Programs near the ends, where V_k or W has next to no weight,
-// take the longest.
+// beyond is the next eta where all points are on one side of the root: farther than the last two are apart, and half of
+// the way to the end of the interval at most. Programs near the ends, where V_k or W has next to no weight, take the
+// longest.
 func (s *search) beyond(p *splitPoint) float64 {
 	end := 0.0
 	if p.slope > 0 {
@@ -128,11 +127,7 @@ func (s *search) beyond(p *splitPoint) float64 {
 	}
 	step := firstStep * math.Abs(left)
 	if s.last != nil && s.last.eta != p.eta {
-		way := math.Abs(p.eta - s.last.eta)
-		step = growth * way
-		if fall := math.Abs(s.last.slope) - math.Abs(p.slope); fall > 0 {
-			step = min(mostGrowth*way, farther*way*math.Abs(p.slope)/fall)
-		}
+		step = growth * math.Abs(p.eta-s.last.eta)
 	}
 	return p.eta + math.Copysign(min(step, math.Abs(left)/2), left)
 }

@@ -170,17 +170,17 @@ func (s *search) progress(from *lower.Point, change float64) {
 // solve solves the lower level at lambda and keeps it if it is the best. A nil point means that
 // the search has to end; the status says why.
 func (s *search) solve(ctx context.Context, lambda []float64, tol float64, start *lower.Point) (*lower.Point, error) {
-	if ctx.Err() != nil {
-		s.out.Status = Cancelled
+	end := func(status Status) (*lower.Point, error) {
+		s.out.Status = status
 		return nil, nil
 	}
-	if s.MaxSolves > 0 && s.out.Solves == s.MaxSolves {
-		s.out.Status = SolveLimit
-		return nil, nil
-	}
-	if !finite.All(lambda...) {
-		s.out.Status = NotFinite
-		return nil, nil
+	switch {
+	case ctx.Err() != nil:
+		return end(Cancelled)
+	case s.MaxSolves > 0 && s.out.Solves == s.MaxSolves:
+		return end(SolveLimit)
+	case !finite.All(lambda...):
+		return end(NotFinite)
 	}
 	pt, err := warm.Solve(ctx, s.model, lambda, tol, start)
 	if err != nil {
@@ -189,14 +189,11 @@ func (s *search) solve(ctx context.Context, lambda []float64, tol float64, start
 	switch {
 	case pt.Solved && finite.All(pt.Validation):
 	case ctx.Err() != nil:
-		s.out.Status = Cancelled
-		return nil, nil
+		return end(Cancelled)
 	case pt.Solved:
-		s.out.Status = NotFinite
-		return nil, nil
+		return end(NotFinite)
 	default:
-		s.out.Status = LowerFailed
-		return nil, nil
+		return end(LowerFailed)
 	}
 	s.out.Solves++
 	if s.out.Best == nil || pt.Validation < s.out.Best.Validation {

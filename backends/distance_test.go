@@ -106,8 +106,9 @@ func TestDistanceEnds(t *testing.T) {
 	}
 	assert.True(t, math.IsNaN(smallestShift(math.NaN(), never)))
 	for _, v := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
-		separatePower(0.5, 1, 1, []float64{0, 0, v}, make([]float64, 3))
-		separateMean([]float64{0.5, 0.5}, []float64{0, 0, v}, make([]float64, 3), true)
+		for _, dual := range []bool{false, true} {
+			separateMean([]float64{0.5, 0.5}, []float64{0, 0, v}, make([]float64, 3), dual)
+		}
 	}
 }
 

@@ -168,15 +168,15 @@ func (c Cone) awayFromRecession(s, rounding, left []float64) {
 	}
 }
 
-// distancesInUnits are Distance and DualDistance in the units e of s and 1/e of z, which the rows of a cone that
-// is no product of intervals share.
-func (c Cone) distancesInUnits(s, z, e []float64) (primal, dual float64) {
+// inUnits has Distance and DualDistance, which are given, in the units e of s and 1/e of z, which the rows of a cone
+// that is no product of intervals share.
+func (c Cone) inUnits(s, z, e []float64, outside, outsideDual float64) (primal, dual float64) {
 	f := &families[c.Kind]
 	switch {
 	case f.product != nil:
 		return f.product.distances(c, s, z, e)
 	case c.Dim > 0 && e[0] > 0:
-		return e[0] * c.Distance(s), c.DualDistance(z) / e[0]
+		return e[0] * outside, outsideDual / e[0]
 	}
 	return 0, 0
 }

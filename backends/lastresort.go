@@ -181,7 +181,7 @@ func (s *checkedSolver) tightOnly(z []float64) []float64 {
 	}
 	u, weight := s.judged.unitsOf(), make([]float64, len(z))
 	for i, v := range z {
-		if weight[i] = math.Abs(v); u != nil && u.e[i] > 0 {
+		if weight[i] = math.Abs(v); u.e[i] > 0 {
 			weight[i] /= u.e[i]
 		}
 	}
@@ -257,7 +257,7 @@ func (w *widened) add(row int, sign, b, widen float64, cones ...Cone) {
 
 // unit is what t adds to a row, in units of its own.
 func (w *widened) unit(i int) float64 {
-	if w.units == nil || w.units.e[i] == 0 {
+	if w.units.e[i] == 0 {
 		return 1
 	}
 	return 1 / w.units.e[i]
@@ -322,11 +322,7 @@ func descent(p *Problem, u *units) *Problem {
 	}
 	lower, upper := make([]float64, n), make([]float64, n)
 	for j := range n {
-		upper[j] = 1
-		if u != nil {
-			upper[j] = u.d[j]
-		}
-		lower[j] = -upper[j]
+		lower[j], upper[j] = -u.d[j], u.d[j]
 		a.Add(rows+j, j, -1)
 	}
 	out.Cones = append(out.Cones, Box(lower, upper))

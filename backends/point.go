@@ -62,33 +62,25 @@ func (j *Judge) Unsettled(x, s, z []float64, eps float64) float64 {
 	if r := j.measure(x, s, z).Residuals; !p.small() && max(r.Primal, r.Dual) <= polished*eps {
 		return max(r.Primal, r.Dual) / (polished * eps)
 	}
-	c.rounding(p, nil, x, z)
-	right, cost := 1., 1.
-	row, column := func(int) float64 { return 1 }, func(int) float64 { return 1 }
-	if u != nil {
-		right, cost = u.ofRow, u.ofColumn
-		row, column = func(i int) float64 { return u.e[i] }, func(k int) float64 { return u.d[k] }
-	}
-	worst := 0.0
+	right, cost, worst := u.ofRow, u.ofColumn, 0.0
 	for i, b := range p.B {
 		left := math.Abs(b-s[i]-c.ax[i]) - lastPlaces*(c.ofRows[i]+math.Abs(s[i])+math.Abs(b))
-		if left > 0 && row(i) > 0 {
-			worst = max(worst, left*row(i)/max(row(i)*math.Abs(b), right))
+		if left > 0 && u.e[i] > 0 {
+			worst = max(worst, left*u.e[i]/max(u.e[i]*math.Abs(b), right))
 		}
 	}
 	for k, q := range p.Q {
 		left := math.Abs(q+c.px[k]+c.atz[k]) - lastPlaces*(c.ofCols[k]+math.Abs(q))
 		if left > 0 {
-			worst = max(worst, left*column(k)/max(column(k)*math.Abs(q), cost))
+			worst = max(worst, left*u.d[k]/max(u.d[k]*math.Abs(q), cost))
 		}
 	}
-	for first, k := range Rows(p.Cones) {
-		sk, zk := s[first:first+k.Dim], z[first:first+k.Dim]
-		if k.Dim > 0 && row(first) > 0 {
-			outside, dual := k.Distance(sk)-lastPlaces*maxAbs(sk), k.DualDistance(zk)-lastPlaces*maxAbs(zk)
-			worst = max(worst, outside*row(first)/right, dual/row(first)/cost)
+	c.eachCone(p, s, z, func(row int, k Cone, sk, zk []float64, outside, dual float64) {
+		if k.Dim > 0 && u.e[row] > 0 {
+			outside, dual = outside-lastPlaces*maxAbs(sk), dual-lastPlaces*maxAbs(zk)
+			worst = max(worst, outside*u.e[row]/right, dual/u.e[row]/cost)
 		}
-	}
+	})
 	return worst / (polished * eps)
 }
 
@@ -111,17 +103,16 @@ type tightened struct {
 // multipliers of the others zero.
 func (j *Judge) tightened(pt Point) *tightened {
 	p := j.p
-	j.check.rounding(p, nil, pt.X, pt.Z)
 	t := &tightened{
 		p: p, rows: newRowLists(p), x: slices.Clone(pt.X), s: slices.Clone(pt.S), z: slices.Clone(pt.Z),
 		tight:  make([]bool, len(p.B)),
 		ofRows: slices.Clone(j.check.ofRows), ofColumns: slices.Clone(j.check.ofCols),
 	}
 	t.low, t.high = intervals(p.Cones)
-	right, cost := largestRight(p, func(int) float64 { return 1 }), maxAbs(p.Q)
-	unit := func(int) float64 { return 1 }
-	if u := j.unitsOf(); u != nil {
-		right, cost, unit = u.x, u.slope, func(i int) float64 { return u.e[i] }
+	u := j.unitsOf()
+	right, cost := u.x, u.slope
+	if u.plain {
+		right, cost = u.right, u.cost
 	}
 	for i, z := range t.z {
 		l, h := t.low[i], t.high[i]
@@ -133,8 +124,8 @@ func (j *Judge) tightened(pt Point) *tightened {
 		if z < 0 {
 			bound = h
 		}
-		off := math.Abs(t.s[i]-bound) * unit(i)
-		if t.tight[i] = l == h || off*max(cost, tiny) < math.Abs(z)/unit(i)*max(right, tiny); t.tight[i] {
+		off := math.Abs(t.s[i]-bound) * u.e[i]
+		if t.tight[i] = l == h || off*max(cost, tiny) < math.Abs(z)/u.e[i]*max(right, tiny); t.tight[i] {
 			t.s[i] = bound
 		} else {
 			t.z[i] = 0

@@ -84,7 +84,7 @@ func silence(p *Problem, quiet []int) (rows []int) {
 	}
 	rest := *p
 	rest.A = sparse.NewCSC(len(p.B), len(p.Q), raw.Indptr, raw.Ind, data)
-	if unitsOf(&rest) != nil {
+	if !new(units).of(&rest).plain {
 		return nil
 	}
 	*p = rest

@@ -30,6 +30,8 @@ type units struct {
 	x, slope, objective float64
 	// ofRow and ofColumn are the sizes of a typical e_i |b_i| and d_j |q_j|.
 	ofRow, ofColumn float64
+	// plain says that those that the problem is given in will do: d, e and these sizes are ones then.
+	plain bool
 
 	rows, cols, rights, costs []float64 // work space
 }
@@ -42,10 +44,7 @@ const (
 	unitRounds = 2
 )
 
-// unitsOf returns the units of a problem, nil if those that it is given in will do.
-func unitsOf(p *Problem) *units { return new(units).of(p) }
-
-// of is unitsOf in the memory of u.
+// of returns the units of a problem, in the memory of u.
 func (u *units) of(p *Problem) *units {
 	n, m := p.Dims()
 	*u = units{d: dense.Cleared(u.d, n), e: dense.Cleared(u.e, m), rows: dense.Cleared(u.rows, m),
@@ -59,7 +58,8 @@ func (u *units) of(p *Problem) *units {
 	if within(rows) && within(cols) {
 		u.sizes(p)
 		if within([]float64{u.right, u.cost, u.curved}) {
-			return nil
+			u.x, u.slope, u.objective, u.ofRow, u.ofColumn, u.plain = 1, 1, 1, 1, 1, true
+			return u
 		}
 	}
 	if c := u.means(p); u.curved > 0 {
@@ -98,13 +98,8 @@ func largestEntries(a *sparse.CSC, rows, cols []float64) (most float64) {
 	return most
 }
 
-// largestRight returns the largest |b_i|, bounds of boxes that are not far counting as b, where row i is multiplied by
-// unit(i).
-func largestRight(p *Problem, unit func(i int) float64) float64 {
-	return maxAbs(rightSizes(make([]float64, len(p.B)), p, unit))
-}
-
-// rightSizes writes these, the largest of its rows for each row of a cone that is no product of intervals.
+// rightSizes writes the sizes of b, bounds of boxes that are not far counting as b, where row i is multiplied by
+// unit(i): the largest of its rows for each row of a cone that is no product of intervals.
 func rightSizes(out []float64, p *Problem, unit func(i int) float64) []float64 {
 	for i, b := range p.B {
 		out[i] = unit(i) * math.Abs(b)
@@ -137,9 +132,6 @@ func typical(sizes []float64, otherwise float64) float64 {
 
 // part returns the units of what has these rows and columns of the problem that has u.
 func (u *units) part(rows, cols []int32) *units {
-	if u == nil {
-		return nil
-	}
 	out := *u
 	out.d, out.e = make([]float64, len(cols)), make([]float64, len(rows))
 	for at, j := range cols {
@@ -244,57 +236,43 @@ type against struct {
 	right, cost float64
 }
 
-// inUnits measures the point that recheck had last. Nil stands for units of one.
-func (c *checker) inUnits(p *Problem, u *units, x, s, z []float64, r Residuals, primal, dual float64) against {
-	var rp, sizeP, rd, sizeD float64
-	if u == nil {
-		right, cost := 0.0, 0.0
-		for i, b := range p.B {
-			right = max(right, math.Abs(b))
-			sizeP = max(sizeP, math.Abs(b), math.Abs(c.ax[i]), math.Abs(s[i]))
-		}
-		for j, q := range p.Q {
-			cost = max(cost, math.Abs(q))
-			sizeD = max(sizeD, math.Abs(q), math.Abs(c.px[j]), math.Abs(c.atz[j]))
-		}
-		rounded, roundedDual := c.rounding(p, nil, x, z)
-		return against{r, share(max(rounded, r.Primal*max(1, sizeP)), right, 0), share(max(roundedDual, r.Dual*max(1, sizeD)),
-			cost, 0)}
-	}
+// inUnits measures the point that recheck and absolute had last, with these objectives.
+func (c *checker) inUnits(p *Problem, u *units, s, z []float64, primal, dual float64) against {
+	var rp, sizeP, lostP, rd, sizeD, lostD float64
 	for i, b := range p.B {
 		rp = max(rp, u.e[i]*math.Abs(c.ax[i]+s[i]-b))
 		sizeP = max(sizeP, u.e[i]*max(math.Abs(b), math.Abs(c.ax[i]), math.Abs(s[i])))
+		lostP = max(lostP, u.e[i]*c.ofRows[i])
 	}
 	for j, q := range p.Q {
 		rd = max(rd, u.d[j]*math.Abs(c.px[j]+q+c.atz[j]))
 		sizeD = max(sizeD, u.d[j]*max(math.Abs(q), math.Abs(c.px[j]), math.Abs(c.atz[j])))
+		lostD = max(lostD, u.d[j]*c.ofCols[j])
 	}
-	for row, k := range Rows(p.Cones) {
-		sk, zk := s[row:row+k.Dim], z[row:row+k.Dim]
-		e := u.e[row : row+k.Dim]
-		outside, dual := k.distancesInUnits(sk, zk, e) // z has the unit 1/e, as A'z has the unit 1/d
+	c.eachCone(p, s, z, func(row int, k Cone, sk, zk []float64, outside, dual float64) {
+		// z has the unit 1/e, as A'z has the unit 1/d
+		outside, dual = k.inUnits(sk, zk, u.e[row:row+k.Dim], outside, dual)
 		rp, rd = max(rp, outside), max(rd, dual)
-	}
-	rounded, roundedDual := c.rounding(p, u, x, z)
+	})
 	return against{
 		own: Residuals{Primal: share(rp, u.x, sizeP), Dual: share(rd, u.slope, sizeD), Gap: math.Abs(primal-dual) /
 			u.ofObjective(primal, dual)},
-		right: share(max(rounded, rp), u.right, 0), cost: share(max(roundedDual, rd), u.cost, 0),
+		right: share(max(unitRoundoff*lostP, rp), u.right, 0), cost: share(max(unitRoundoff*lostD, rd), u.cost, 0),
 	}
 }
 
-// ofObjective is the size of the smaller of two objectives, in units of one at least that of the data, nil for ones.
+// ofObjective is the size of the smaller of two objectives, in units of one at least that of the data.
 func (u *units) ofObjective(primal, dual float64) float64 {
 	least := 1.
-	if u != nil && u.objective > 0 {
+	if u.objective > 0 {
 		least = min(1, u.objective)
 	}
 	return max(least, min(math.Abs(primal), math.Abs(dual)))
 }
 
-// rounding returns how large the rounding of Ax and of Px + A'z may be, in units, nil for ones: points can be so large
-// that the terms cancel to nothing but that.
-func (c *checker) rounding(p *Problem, u *units, x, z []float64) (primal, dual float64) {
+// absolute adds up the absolute terms of Ax and of Px + A'z: points can be so large that they cancel to nothing but
+// rounding.
+func (c *checker) absolute(p *Problem, x, z []float64) {
 	c.ofRows, c.ofCols = dense.Cleared(c.ofRows, len(p.B)), dense.Cleared(c.ofCols, len(p.Q))
 	rows, cols := c.ofRows, c.ofCols
 	if p.A != nil {
@@ -323,16 +301,6 @@ func (c *checker) rounding(p *Problem, u *units, x, z []float64) (primal, dual f
 			}
 		}
 	}
-	if u == nil {
-		return unitRoundoff * maxAbs(rows), unitRoundoff * maxAbs(cols)
-	}
-	for i, v := range rows {
-		primal = max(primal, u.e[i]*v)
-	}
-	for j, v := range cols {
-		dual = max(dual, u.d[j]*v)
-	}
-	return unitRoundoff * primal, unitRoundoff * dual
 }
 
 // largestTerms returns the largest terms of the primal and of the dual objective, but for those that they share, for
@@ -465,12 +433,12 @@ func (j *Judge) measure(x, s, z []float64) *measured {
 	*m = measured{x: append(m.x[:0], x...), s: append(m.s[:0], s...), z: append(m.z[:0], z...)}
 	j.has = true
 	m.Residuals, m.primal, m.dual = j.check.recheck(j.p, x, s, z)
-	m.against = j.check.inUnits(j.p, j.unitsOf(), x, s, z, m.Residuals, m.primal, m.dual)
+	j.check.absolute(j.p, x, z)
 	if !(unitRoundoff*j.check.terms(j.p, s, x, z) <= roundingDecides*j.unitsOf().ofObjective(m.primal, m.dual)) {
 		m.Residuals, m.primal, m.dual = j.check.recheckExactly(j.p, x, s, z)
-		m.against = j.check.inUnits(j.p, j.unitsOf(), x, s, z, m.Residuals, m.primal, m.dual)
 		m.exact = true
 	}
+	m.against = j.check.inUnits(j.p, j.unitsOf(), s, z, m.primal, m.dual)
 	return m
 }
 
@@ -517,7 +485,7 @@ func (j *Judge) beyond(m *measured) *weighed {
 	out := &weighed{}
 	out.Residuals, _, _ = t.Residuals()
 	out.Primal, out.Dual, out.Gap = max(out.Primal, rows), max(out.Dual, columns), RelativeGap(m.primal, dual)
-	out.against = to.inUnits(p, j.unitsOf(), m.x, m.s, m.z, out.Residuals, m.primal, dual)
+	out.against = to.inUnits(p, j.unitsOf(), m.s, m.z, m.primal, dual)
 	out.right, out.cost = m.right, m.cost
 	return out
 }
@@ -527,7 +495,7 @@ func (j *Judge) beyond(m *measured) *weighed {
 // sums of the residuals times the multipliers and times the variables.
 func (j *Judge) move(m *measured) (rows, columns, byRows, byColumns float64) {
 	c, to := &j.check, &j.moved
-	c.rounding(j.p, nil, m.x, m.z)
+	to.ofRows, to.ofCols = c.ofRows, c.ofCols
 	to.ax, to.px, to.atz = append(to.ax[:0], c.ax...), append(to.px[:0], c.px...), append(to.atz[:0], c.atz...)
 	for i, b := range j.p.B {
 		left, terms := b-m.s[i]-c.ax[i], c.ofRows[i]+math.Abs(m.s[i])+math.Abs(b)

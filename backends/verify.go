@@ -15,11 +15,23 @@ func Recheck(p *Problem, x, s, z []float64) (r Residuals, primal, dual float64) 
 	return new(checker).recheck(p, x, s, z)
 }
 
-// checker holds the vectors of a check, so that repeated ones allocate nothing.
+// checker holds what was found of the point of the last check, in memory for the next one.
 type checker struct {
-	ax, px, atz    []float64 // of lengths m, n, n
-	ofRows, ofCols []float64 // of rounding, of lengths m, n
+	ax, px, atz    []float64    // of lengths m, n, n
+	ofRows, ofCols []float64    // of absolute, of lengths m, n
+	outside        [][2]float64 // for each cone Distance and DualDistance
 	known          weights
+}
+
+// eachCone visits the cones with the point's parts and how far they are outside.
+func (c *checker) eachCone(p *Problem, s, z []float64,
+	visit func(row int, k Cone, sk, zk []float64, outside, dual float64)) {
+	row := 0
+	for at, k := range p.Cones {
+		far := c.outside[at]
+		visit(row, k, s[row:row+k.Dim], z[row:row+k.Dim], far[0], far[1])
+		row += k.Dim
+	}
 }
 
 func (c *checker) recheck(p *Problem, x, s, z []float64) (r Residuals, primal, dual float64) {
@@ -34,8 +46,10 @@ func (c *checker) recheck(p *Problem, x, s, z []float64) (r Residuals, primal, d
 func (c *checker) tally(p *Problem, x, s, z []float64) (t Tally) {
 	t.Rows(p.B, c.ax, s, z)
 	t.Columns(p.Q, c.px, c.atz, x)
+	c.outside = c.outside[:0]
 	for row, k := range Rows(p.Cones) {
-		t.Cone(k, s[row:row+k.Dim], z[row:row+k.Dim])
+		primal, dual := t.cone(k, s[row:row+k.Dim], z[row:row+k.Dim])
+		c.outside = append(c.outside, [2]float64{primal, dual})
 	}
 	return t
 }
@@ -113,11 +127,16 @@ func (t *Tally) Columns(q, px, atz, x []float64) {
 }
 
 // Cone adds s in a cone and z in its dual. It panics unless they have the cone's dimension.
-func (t *Tally) Cone(k Cone, s, z []float64) {
-	t.Outside(k.Distance(s), k.DualDistance(z))
+func (t *Tally) Cone(k Cone, s, z []float64) { t.cone(k, s, z) }
+
+// cone is Cone, and says how far s and z are outside.
+func (t *Tally) cone(k Cone, s, z []float64) (primal, dual float64) {
+	primal, dual = k.Distance(s), k.DualDistance(z)
+	t.Outside(primal, dual)
 	if k.Kind == BoxCone {
 		t.beta += k.boxTerms(z)
 	}
+	return primal, dual
 }
 
 // Outside adds s and z that are so far outside of a cone, which is no box, and of its dual, in the sense of
@@ -144,12 +163,12 @@ func Distance(p *Problem, x, s, z []float64) float64 {
 	var c checker
 	out := &Solution{X: x, S: s, Z: z}
 	_, out.Objective, out.DualObjective = c.recheck(p, x, s, z)
-	c.rounding(p, nil, x, z)
+	c.absolute(p, x, z)
 	distance, rounding := c.distance(p, out)
 	return distance + rounding
 }
 
-// distance bounds how far the objective of the point that recheck and rounding had last is from the optimal value, if
+// distance bounds how far the objective of the point that recheck and absolute had last is from the optimal value, if
 // there is a solution (x*, z*) with |x*_j| <= 2 |x_j| and |z*_i| <= 2 |z_i|: with r = Px + q + A'z and t = Ax + s - b,
 // and by convexity,
 //
@@ -165,20 +184,19 @@ func (c *checker) distance(p *Problem, out *Solution) (distance, rounding float6
 	for i, b := range p.B {
 		above += math.Abs((c.ax[i] + out.S[i] - b) * out.Z[i])
 	}
-	for row, k := range Rows(p.Cones) { // s and z are so far outside, in each entry at most
-		sk, zk := out.S[row:row+k.Dim], out.Z[row:row+k.Dim]
-		if d := k.Distance(sk); d > 0 {
-			above += d * norm1(zk)
+	c.eachCone(p, out.S, out.Z, func(_ int, _ Cone, sk, zk []float64, outside, dual float64) {
+		if outside > 0 { // in each entry at most
+			above += outside * norm1(zk)
 		}
-		if d := k.DualDistance(zk); d > 0 {
-			below += d * norm1(sk)
+		if dual > 0 {
+			below += dual * norm1(sk)
 		}
-	}
+	})
 	rounding = c.terms(p, out.S, out.X, out.Z) * float64(4*(len(p.Q)+len(p.B)+4)) * unitRoundoff
 	return max(2*above, out.Objective-out.DualObjective+2*below), rounding
 }
 
-// terms adds the absolute values of all terms of x'Px, q'x, b'z, z'Ax and s'z of the point that rounding had last.
+// terms adds the absolute values of all terms of x'Px, q'x, b'z, z'Ax and s'z of the point that absolute had last.
 func (c *checker) terms(p *Problem, s, x, z []float64) float64 {
 	sum := 0.0
 	for j, q := range p.Q {

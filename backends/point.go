@@ -111,9 +111,6 @@ func (j *Judge) tightened(pt Point) *tightened {
 	t.low, t.high = intervals(p.Cones)
 	u := j.unitsOf()
 	right, cost := u.x, u.slope
-	if u.plain {
-		right, cost = u.right, u.cost
-	}
 	for i, z := range t.z {
 		l, h := t.low[i], t.high[i]
 		if math.IsNaN(l) {

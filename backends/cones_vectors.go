@@ -5,134 +5,67 @@ import (
 	"math"
 )
 
-// The cones that are products of intervals: zero, nonnegative and box.
-
-var zeroFamily = family{
-	name: "zero", tangent: tangentZero,
-	own: set{distance: func(_ Cone, s []float64) float64 { return maxAbs(s) }},
-	dual: set{
-		distance: func(_ Cone, z []float64) float64 { return 0 * maxAbs(z) }, // zero, or NaN
-		into:     func(Cone, []float64) {},
-	},
-	separate: func(_ Cone, b, z []float64) {
-		i := argmax(b, math.Abs)
-		z[i] = -math.Copysign(1, b[i])
-	},
-	product: &product{
-		intervals: func(_ Cone, low, high []float64) {
-			clear(low)
-			clear(high)
-		},
-		recession: func(_ Cone, s []float64) { clear(s) },
-		left: func(_ Cone, s, rounding, left []float64) {
+// products has the zero, nonnegative and box cones, which are products of intervals: their rows can be treated one by
+// one.
+func products(name string, wrong func(c Cone) string) family {
+	return family{
+		name: name, wrong: wrong, intervals: true, tangent: tangentInterval,
+		own: set{distance: func(c Cone, s []float64) (d float64) {
 			for i, v := range s {
-				left[i] = math.Abs(v) + rounding[i]
-			}
-		},
-		distances: func(_ Cone, s, _, e []float64) (primal, dual float64) {
-			for i, v := range s {
-				primal = max(primal, e[i]*math.Abs(v))
-			}
-			return primal, 0
-		},
-	},
-}
-
-var nonnegativeFamily = family{
-	name: "nonnegative", tangent: tangentNonnegative, own: orthant, dual: orthant,
-	separate: func(_ Cone, b, z []float64) { z[argmax(b, func(v float64) float64 { return -v })] = 1 },
-	product: &product{
-		intervals: func(_ Cone, low, high []float64) {
-			clear(low)
-			for i := range high {
-				high[i] = math.Inf(1)
-			}
-		},
-		recession: orthant.into,
-		left: func(_ Cone, s, rounding, left []float64) {
-			for i, v := range s {
-				left[i] = max(0, rounding[i]-v)
-			}
-		},
-		distances: func(_ Cone, s, z, e []float64) (primal, dual float64) {
-			for i, v := range s {
-				primal = max(primal, -e[i]*v)
-				if z[i] < 0 && e[i] > 0 {
-					dual = max(dual, -z[i]/e[i])
-				}
-			}
-			return primal, dual
-		},
-	},
-}
-
-var orthant = set{
-	distance: func(_ Cone, s []float64) float64 {
-		d := 0.0
-		for _, v := range s {
-			d = max(d, -v)
-		}
-		return d
-	},
-	into: func(_ Cone, s []float64) {
-		for i, v := range s {
-			s[i] = max(0, v)
-		}
-	},
-}
-
-var boxFamily = family{
-	name: "box", wrong: wrongBox, tangent: tangentBox, separate: separateBox,
-	own: set{
-		distance: func(c Cone, s []float64) float64 {
-			d := 0.0
-			for i, v := range s {
-				d = max(d, c.Lower[i]-v, v-c.Upper[i])
+				low, high := c.Interval(i)
+				d = max(d, low-v, v-high)
 			}
 			return d
+		}},
+		dual: set{
+			distance: func(c Cone, z []float64) (d float64) {
+				for i, v := range z {
+					d = max(d, c.denied(i, v))
+				}
+				return d
+			},
+			into: func(c Cone, z []float64) {
+				for i, v := range z {
+					if c.denied(i, v) > 0 {
+						z[i] = 0
+					}
+				}
+			},
 		},
-	},
-	dual: set{distance: infiniteBounds, into: func(c Cone, z []float64) {
-		for i, v := range z {
-			if v > 0 && math.IsInf(c.Lower[i], -1) || v < 0 && math.IsInf(c.Upper[i], 1) {
-				z[i] = 0
-			}
-		}
-	}},
-	product: &product{
-		intervals: func(c Cone, low, high []float64) {
-			copy(low, c.Lower)
-			copy(high, c.Upper)
-		},
-		recession: func(c Cone, s []float64) {
-			for i, v := range s {
-				if v < 0 && !math.IsInf(c.Lower[i], -1) || v > 0 && !math.IsInf(c.Upper[i], 1) {
-					s[i] = 0
+		separate: func(c Cone, b, z []float64) {
+			worst, at, side := 0.0, 0, 1.0
+			for i, v := range b {
+				low, high := c.Interval(i)
+				if low-v > worst {
+					worst, at, side = low-v, i, 1
+				}
+				if v-high > worst {
+					worst, at, side = v-high, i, -1
 				}
 			}
+			z[at] = side
 		},
-		left: func(c Cone, s, rounding, left []float64) {
-			for i, v := range s {
-				if !math.IsInf(c.Lower[i], -1) {
-					left[i] = max(left[i], rounding[i]-v)
-				}
-				if !math.IsInf(c.Upper[i], 1) {
-					left[i] = max(left[i], rounding[i]+v)
-				}
-			}
-		},
-		distances: func(c Cone, s, z, e []float64) (primal, dual float64) {
-			for i, v := range s {
-				if v < c.Lower[i] || v > c.Upper[i] {
-					primal = max(primal, e[i]*max(c.Lower[i]-v, v-c.Upper[i]))
-				}
-				if e[i] > 0 && (z[i] > 0 && math.IsInf(c.Lower[i], -1) || z[i] < 0 && math.IsInf(c.Upper[i], 1)) {
-					dual = max(dual, math.Abs(z[i])/e[i])
-				}
-			}
-			return primal, dual
-		},
-	},
+	}
+}
+
+// Interval returns that of entry i of a zero, nonnegative or box cone.
+func (c Cone) Interval(i int) (low, high float64) {
+	switch c.Kind {
+	case BoxCone:
+		return c.Lower[i], c.Upper[i]
+	case NonnegativeCone:
+		return 0, math.Inf(1)
+	}
+	return 0, 0
+}
+
+// denied is the size of a multiplier of row i whose bound is infinite, zero for others.
+func (c Cone) denied(i int, z float64) float64 {
+	low, high := c.Interval(i)
+	if z > 0 && math.IsInf(low, -1) || z < 0 && math.IsInf(high, 1) {
+		return math.Abs(z)
+	}
+	return 0 * z // zero, or no number
 }
 
 func wrongBox(c Cone) string {
@@ -149,34 +82,6 @@ func wrongBox(c Cone) string {
 	return ""
 }
 
-// infiniteBounds returns the largest multiplier of an infinite bound.
-func infiniteBounds(c Cone, z []float64) float64 {
-	d := 0.0
-	for i, v := range z {
-		switch {
-		case math.IsNaN(v):
-			return v
-		case v > 0 && math.IsInf(c.Lower[i], -1), v < 0 && math.IsInf(c.Upper[i], 1):
-			d = max(d, math.Abs(v))
-		}
-	}
-	return d
-}
-
-func separateBox(c Cone, b, z []float64) {
-	worst := 0.0
-	at := 0
-	for i, v := range b {
-		if d := max(c.Lower[i]-v, v-c.Upper[i]); d > worst {
-			worst, at = d, i
-		}
-	}
-	z[at] = 1
-	if b[at] > c.Upper[at] {
-		z[at] = -1
-	}
-}
-
 // boxTerms returns beta(z) = sum l z+ - u z- of a box. Multipliers of infinite bounds are left to
 // DualDistance.
 func (c Cone) boxTerms(z []float64) (beta float64) {
@@ -189,12 +94,13 @@ func (c Cone) boxTerms(z []float64) (beta float64) {
 	return beta
 }
 
-// boundOf returns the bound of a box that a multiplier of row i belongs to.
+// boundOf returns the bound that a multiplier of row i belongs to.
 func (c Cone) boundOf(i int, z float64) float64 {
+	low, high := c.Interval(i)
 	if z < 0 {
-		return c.Upper[i]
+		return high
 	}
-	return c.Lower[i]
+	return low
 }
 
 // largestTerm returns the largest |b_i z_i|. The b_i of a box count from the bounds that multipliers belong to: where
@@ -210,17 +116,6 @@ func (c Cone) largestTerm(b, z []float64) (size float64) {
 		size = max(size, math.Abs((b[i]-from)*v))
 	}
 	return size
-}
-
-// argmax returns the index of the largest f(v[i]).
-func argmax(v []float64, f func(float64) float64) int {
-	best := 0
-	for i := range v {
-		if f(v[i]) > f(v[best]) {
-			best = i
-		}
-	}
-	return best
 }
 
 // secondOrderFamily has the second-order cones, which are their own duals.

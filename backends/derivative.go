@@ -89,8 +89,9 @@ func NewDerivative(ctx context.Context, p *Problem, at Point) (*Derivative, erro
 		s, z := make([]float64, c.Dim), make([]float64, c.Dim)
 		for i := range s {
 			r := first + i
-			if s[i] = at.S[r]; c.Kind == BoxCone {
-				s[i] = max(0, min(s[i]-c.Lower[i], c.Upper[i]-s[i]))
+			if s[i] = at.S[r]; c.Kind.Intervals() {
+				low, high := c.Interval(i)
+				s[i] = max(0, min(s[i]-low, high-s[i]))
 			}
 			s[i] *= d.row[r] / d.size[0]
 			z[i] = at.Z[r] / (d.row[r] * d.size[1])

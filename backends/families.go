@@ -16,8 +16,8 @@ type family struct {
 	own, dual set
 	// separate writes z in the dual of c with b'z - beta(z) < 0 into z, which is zero, for b outside c.
 	separate func(c Cone, b, z []float64)
-	// product is what products of intervals have, nil for other cones.
-	product *product
+	// intervals says that it is a product of intervals.
+	intervals bool
 	// shift adds a multiple of the direction e of Distance, which is that of the dual cone too; nil for products of
 	// intervals.
 	shift func(c Cone, s []float64, a float64)
@@ -36,27 +36,15 @@ type set struct {
 	// distance is that of [Cone.Distance].
 	distance func(c Cone, s []float64) float64
 	// into moves s into the set, so far inside that the rounding of the test of membership does not matter. A
-	// product of intervals has it for its dual only, and recession besides.
+	// product of intervals has it for its dual only.
 	into func(c Cone, s []float64)
-}
-
-// product is a product of intervals, whose rows can be treated one by one.
-type product struct {
-	// intervals writes the intervals of the entries.
-	intervals func(c Cone, low, high []float64)
-	// recession moves s into the recession cone.
-	recession func(c Cone, s []float64)
-	// left writes how far the direction s, known up to rounding, is from some point of the recession cone, entry by entry.
-	left func(c Cone, s, rounding, left []float64)
-	// distances are those of s and z in the units e of s and 1/e of z.
-	distances func(c Cone, s, z, e []float64) (primal, dual float64)
 }
 
 // families has a row for each ConeKind.
 var families = [...]family{
-	ZeroCone:            zeroFamily,
-	NonnegativeCone:     nonnegativeFamily,
-	BoxCone:             boxFamily,
+	ZeroCone:            products("zero", nil),
+	NonnegativeCone:     products("nonnegative", nil),
+	BoxCone:             products("box", wrongBox),
 	SecondOrderCone:     secondOrderFamily,
 	PSDCone:             psdFamily,
 	ExponentialCone:     exponentialFamilies.family("exponential", false),
@@ -81,7 +69,7 @@ func (k ConeKind) String() string {
 }
 
 // Intervals says whether the cone is a product of intervals: zero, nonnegative or a box.
-func (k ConeKind) Intervals() bool { return k.known() && families[k].product != nil }
+func (k ConeKind) Intervals() bool { return k.known() && families[k].intervals }
 
 // Distance says how far s is from the cone: the smallest d >= 0 with s + d e in
 // the cone, where e is an interior direction whose largest entry is 1. It bounds
@@ -143,8 +131,12 @@ func (c Cone) intoDual(z []float64) { families[c.Kind].dual.into(c, z) }
 func (c Cone) intoRecession(s []float64) {
 	switch f := &families[c.Kind]; {
 	case c.Dim == 0:
-	case f.product != nil:
-		f.product.recession(c, s)
+	case f.intervals:
+		for i, v := range s {
+			if low, high := c.Interval(i); v < 0 && !math.IsInf(low, -1) || v > 0 && !math.IsInf(high, 1) {
+				s[i] = 0
+			}
+		}
 	default:
 		f.own.into(c, s)
 	}
@@ -154,11 +146,20 @@ func (c Cone) intoRecession(s []float64) {
 // some point of the recession cone, entry by entry.
 func (c Cone) awayFromRecession(s, rounding, left []float64) {
 	f := &families[c.Kind]
-	if f.product != nil {
-		f.product.left(c, s, rounding, left)
+	if c.Dim == 0 {
 		return
 	}
-	if c.Dim == 0 {
+	if f.intervals {
+		for i, v := range s {
+			low, high := c.Interval(i)
+			left[i] = 0
+			if !math.IsInf(low, -1) {
+				left[i] = max(left[i], rounding[i]-v)
+			}
+			if !math.IsInf(high, 1) {
+				left[i] = max(left[i], rounding[i]+v)
+			}
+		}
 		return
 	}
 	to := append([]float64(nil), s...)
@@ -171,22 +172,31 @@ func (c Cone) awayFromRecession(s, rounding, left []float64) {
 // inUnits has Distance and DualDistance, which are given, in the units e of s and 1/e of z, which the rows of a cone
 // that is no product of intervals share.
 func (c Cone) inUnits(s, z, e []float64, outside, outsideDual float64) (primal, dual float64) {
-	f := &families[c.Kind]
-	switch {
-	case f.product != nil:
-		return f.product.distances(c, s, z, e)
-	case c.Dim > 0 && e[0] > 0:
-		return e[0] * outside, outsideDual / e[0]
+	if !families[c.Kind].intervals {
+		if c.Dim > 0 && e[0] > 0 {
+			return e[0] * outside, outsideDual / e[0]
+		}
+		return 0, 0
 	}
-	return 0, 0
+	for i, v := range s {
+		if low, high := c.Interval(i); v < low || v > high {
+			primal = max(primal, e[i]*max(low-v, v-high))
+		}
+		if e[i] > 0 {
+			dual = max(dual, c.denied(i, z[i])/e[i])
+		}
+	}
+	return primal, dual
 }
 
 // writeIntervals writes the intervals of the entries, and NaN for a cone that is no product of these.
 func (c Cone) writeIntervals(low, high []float64) {
 	f := &families[c.Kind]
 	switch {
-	case f.product != nil:
-		f.product.intervals(c, low, high)
+	case f.intervals:
+		for i := range low {
+			low[i], high[i] = c.Interval(i)
+		}
 	case f.ray && c.Dim == 1:
 		high[0] = math.Inf(1)
 	default:

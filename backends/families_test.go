@@ -21,7 +21,7 @@ func TestFamiliesAreWhole(t *testing.T) {
 		assert.NotNil(t, f.dual.distance, f.name)
 		assert.NotNil(t, f.dual.into, f.name)
 		assert.NotNil(t, f.separate, f.name)
-		if f.product == nil {
+		if !f.intervals {
 			assert.NotNil(t, f.own.into, f.name)
 			assert.NotNil(t, f.shift, f.name)
 		}

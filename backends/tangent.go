@@ -61,28 +61,14 @@ func unclear(s, z float64) bool {
 
 // The tangent functions of the cones, for a family each, take s and z in units in which they are comparable.
 
-func tangentZero(_ Cone, t *tangents, first int, s, _ []float64) {
+// tangentInterval has a row for each bound that is met, s being the distances from the nearest bounds.
+func tangentInterval(c Cone, t *tangents, first int, s, z []float64) {
 	for i := range s {
-		t.active(first + i)
-	}
-}
-
-func tangentNonnegative(_ Cone, t *tangents, first int, s, z []float64) {
-	for i := range s {
-		t.mayKink(first+i, s[i], z[i])
-		if z[i] > s[i] {
-			t.active(first + i)
-		}
-	}
-}
-
-// tangentBox has a row for each bound that is met, s being the distances from the nearest bounds.
-func tangentBox(c Cone, t *tangents, first int, s, z []float64) {
-	for i := range s {
-		if c.Lower[i] < c.Upper[i] {
+		low, high := c.Interval(i)
+		if low < high {
 			t.mayKink(first+i, s[i], z[i])
 		}
-		if math.Abs(z[i]) > s[i] || c.Lower[i] == c.Upper[i] {
+		if math.Abs(z[i]) > s[i] || low == high {
 			t.active(first + i)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/backends/internal/adapter"
 	"github.com/conetune/conetune/backends/internal/scaling"
+	"github.com/conetune/conetune/internal/finite"
 	"github.com/conetune/conetune/internal/mirror"
 	cscs "github.com/conetune/conetune/internal/mirror/scs"
 )
@@ -74,7 +75,7 @@ func (s *solver) Run(ctx context.Context, of *adapter.Run) (*backends.Solution, 
 		}
 		r.last = nil
 		out, excess := r.outcome(&info)
-		if math.IsNaN(excess) || !adapter.Finite(r.point.X, r.point.Y, r.point.S) {
+		if math.IsNaN(excess) || !finite.Every([][]float64{r.point.X, r.point.Y, r.point.S}) {
 			r.Drop()
 			if r.Best != nil {
 				out = r.At(backends.Inaccurate)

@@ -148,17 +148,6 @@ func dual(c backends.Cone) backends.Cone {
 	return c
 }
 
-// bounds returns the interval of entry i of a zero, nonnegative or box cone.
-func bounds(c backends.Cone, i int) (lower, upper float64) {
-	switch c.Kind {
-	case backends.BoxCone:
-		return c.Lower[i], c.Upper[i]
-	case backends.NonnegativeCone:
-		return 0, math.Inf(1)
-	}
-	return 0, 0
-}
-
 // interval is the cone of one row with such bounds.
 func interval(lower, upper float64) backends.Cone {
 	switch {
@@ -179,7 +168,7 @@ func (d *draw) pair(c backends.Cone, exact bool) (s, z []float64) {
 	if c.Kind.Intervals() {
 		s, z = make([]float64, c.Dim), make([]float64, c.Dim)
 		for i := range s {
-			s[i], z[i] = d.atBounds(bounds(c, i))
+			s[i], z[i] = d.atBounds(c.Interval(i))
 		}
 		return s, z
 	}
@@ -246,7 +235,7 @@ func (d *draw) directions(c backends.Cone) (r, z []float64) {
 	}
 	r, z = make([]float64, c.Dim), make([]float64, c.Dim)
 	for i := range r {
-		lower, upper := bounds(c, i)
+		lower, upper := c.Interval(i)
 		down, up := math.IsInf(lower, -1), math.IsInf(upper, 1) // where r may go
 		switch d.IntN(5) {
 		case 0, 1:

@@ -79,7 +79,7 @@ func (d *draw) intervalOf(c *Case) (row int, lower, upper float64, ok bool) {
 	row = d.IntN(len(c.B))
 	c.each(func(k backends.Cone, from, to int) {
 		if from <= row && row < to && k.Kind.Intervals() {
-			lower, upper = bounds(k, row-from)
+			lower, upper = k.Interval(row-from)
 			ok = true
 		}
 	})
@@ -103,7 +103,7 @@ func (d *draw) repeatRow(c *Case) {
 
 // addZeroRow adds a row of zeros with b in its cone.
 func (d *draw) addZeroRow(c *Case) {
-	lower, upper := bounds(d.box(1), 0)
+	lower, upper := d.box(1).Interval(0)
 	if d.chance(2) {
 		lower, upper = 0, []float64{0, math.Inf(1)}[d.IntN(2)]
 	}
@@ -218,7 +218,7 @@ func (c *Case) byRows(form func() int) {
 			return
 		}
 		for i, l := range list[from:to] {
-			switch lower, upper := bounds(k, i); form() {
+			switch lower, upper := k.Interval(i); form() {
 			case inequalities: // s - lower >= 0 and upper - s >= 0
 				if !math.IsInf(lower, -1) {
 					lines = append(lines, line{l.a, l.b - lower, l.s - lower, max(0, l.z), max(0, l.farkas)})

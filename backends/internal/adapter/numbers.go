@@ -2,7 +2,6 @@ package adapter
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/internal/mirror"
@@ -26,35 +25,16 @@ func Values(a *sparse.CSC) []float64 {
 	return a.RawMatrix().Data
 }
 
-// Finite says whether all numbers are.
-func Finite(parts ...[]float64) bool {
-	for _, v := range parts {
-		for _, x := range v {
-			if math.IsNaN(x - x) {
-				return false
-			}
-		}
-	}
-	return true
-}
-
 // Intervals are Lower <= s <= Upper of every row of a problem without other cones, with infinite entries.
 type Intervals struct{ Lower, Upper []float64 }
 
 // IntervalsOf returns those of p.
 func IntervalsOf(p *backends.Problem) Intervals {
 	_, m := p.Dims()
-	v := Intervals{make([]float64, m), make([]float64, m)} // equations as they are
-	row := 0
-	for _, c := range p.Cones {
+	v := Intervals{make([]float64, m), make([]float64, m)}
+	for row, c := range backends.Rows(p.Cones) {
 		for i := range c.Dim {
-			switch c.Kind {
-			case backends.NonnegativeCone:
-				v.Upper[row] = math.Inf(1)
-			case backends.BoxCone:
-				v.Lower[row], v.Upper[row] = c.Lower[i], c.Upper[i]
-			}
-			row++
+			v.Lower[row+i], v.Upper[row+i] = c.Interval(i)
 		}
 	}
 	return v

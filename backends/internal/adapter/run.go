@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/internal/finite"
 )
 
 // Run is one Solve, in which a library may run several times.
@@ -69,7 +70,7 @@ func (r *Run) MaxIterations(otherwise int) int {
 // so far.
 func (r *Run) Keep(x, s, z []float64) (excess float64, best bool) {
 	r.solver.Scale.Unscale(x, s, z)
-	if !Finite(x, s, z) {
+	if !finite.Every([][]float64{x, s, z}) {
 		return math.Inf(1), false
 	}
 	excess = factor(r.Judge.Excess(x, s, z, r.solver.Options.Eps), 1)

@@ -321,25 +321,13 @@ func (f *form) spread(lines, cones []float64) []float64 {
 
 // inLines are the slacks of the intervals, moved into them.
 func (f *form) inLines(p *backends.Problem, x []float64) []float64 {
-	slack := p.Slack(x)
-	out := make([]float64, len(f.linear))
-	k := 0
-	for _, c := range p.Cones {
-		if !c.Kind.Intervals() {
-			continue
-		}
-		for i := range c.Dim {
-			v := slack[f.linear[k]]
-			switch c.Kind {
-			case backends.ZeroCone:
-				v = 0
-			case backends.NonnegativeCone:
-				v = max(0, v)
-			case backends.BoxCone:
-				v = min(max(v, c.Lower[i]), c.Upper[i])
+	slack, out := p.Slack(x), make([]float64, 0, len(f.linear))
+	for row, c := range backends.Rows(p.Cones) {
+		if c.Kind.Intervals() {
+			for i, v := range slack[row : row+c.Dim] {
+				low, high := c.Interval(i)
+				out = append(out, min(max(v, low), high))
 			}
-			out[k] = v
-			k++
 		}
 	}
 	return out

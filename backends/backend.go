@@ -116,14 +116,7 @@ type Capabilities struct {
 }
 
 // Supports says whether the backend takes the cone.
-func (c Capabilities) Supports(k ConeKind) bool {
-	for _, have := range c.Cones {
-		if have == k {
-			return true
-		}
-	}
-	return false
-}
+func (c Capabilities) Supports(k ConeKind) bool { return slices.Contains(c.Cones, k) }
 
 // Unsupported returns an [*UnsupportedError] for the first thing of p that a backend with these capabilities, of that
 // name, does not take, and nil where it takes all.

@@ -42,9 +42,6 @@ func (c checked) Name() string               { return c.inner.Name() }
 func (c checked) Capabilities() Capabilities { return c.inner.Capabilities() }
 
 func (c checked) Setup(p *Problem, o Options) (Solver, error) {
-	if p == nil {
-		return nil, bad("Problem", "is nil")
-	}
 	if err := cmp.Or(p.Validate(), o.Validate()); err != nil {
 		return nil, err
 	}
@@ -440,7 +437,7 @@ func (s *checkedSolver) solve(ctx context.Context, room *Solution) (*Solution, e
 		}
 	}
 	out, err := s.attempts(ctx, begin, room)
-	if err != nil || out.Status.decided() || out.Status == Cancelled || out.Status == TimeLimit {
+	if err != nil || out.Status.Decided() || out.Status == Cancelled || out.Status == TimeLimit {
 		return out, err
 	}
 	ctx, cancel := s.within(ctx, begin)
@@ -448,7 +445,7 @@ func (s *checkedSolver) solve(ctx context.Context, room *Solution) (*Solution, e
 	s.second, s.objective, s.disputed = nil, math.NaN(), false
 	first := *out
 	s.consider(&first)
-	if out = s.lastResort(ctx, out); !out.Status.decided() && s.second != nil && !(s.disputed && s.worst > 1) {
+	if out = s.lastResort(ctx, out); !out.Status.Decided() && s.second != nil && !(s.disputed && s.worst > 1) {
 		s.second.Iterations, s.second.SetupTime, s.second.SolveTime = out.Iterations, out.SetupTime, out.SolveTime
 		return s.second, nil
 	}
@@ -496,11 +493,11 @@ func (s *checkedSolver) attempts(ctx context.Context, begin time.Time, room *Sol
 		return nil, err
 	}
 	cold.Iterations += out.Iterations
-	if cold.Status.decided() {
+	if cold.Status.Decided() {
 		return cold, nil
 	}
 	s.stale = true // nothing of this is worth keeping
-	if out.Status.decided() {
+	if out.Status.Decided() {
 		return out, nil
 	}
 	return cold, nil

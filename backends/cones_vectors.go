@@ -12,7 +12,7 @@ func products(name string, wrong func(c Cone) string) family {
 		name: name, wrong: wrong, intervals: true, tangent: tangentInterval,
 		own: set{distance: func(c Cone, s []float64) (d float64) {
 			for i, v := range s {
-				low, high := c.Interval(i)
+				low, high := c.interval(i)
 				d = max(d, low-v, v-high)
 			}
 			return d
@@ -35,7 +35,7 @@ func products(name string, wrong func(c Cone) string) family {
 		separate: func(c Cone, b, z []float64) {
 			worst, at, side := 0.0, 0, 1.0
 			for i, v := range b {
-				low, high := c.Interval(i)
+				low, high := c.interval(i)
 				if low-v > worst {
 					worst, at, side = low-v, i, 1
 				}
@@ -48,8 +48,13 @@ func products(name string, wrong func(c Cone) string) family {
 	}
 }
 
-// Interval returns that of entry i of a zero, nonnegative or box cone.
+// Interval returns that of entry i of a zero, nonnegative or box cone. It panics where there is none.
 func (c Cone) Interval(i int) (low, high float64) {
+	mustHave(c.Kind.Intervals() && i >= 0 && i < c.Dim && (c.Kind != BoxCone || i < min(len(c.Lower), len(c.Upper))))
+	return c.interval(i)
+}
+
+func (c Cone) interval(i int) (low, high float64) {
 	switch c.Kind {
 	case BoxCone:
 		return c.Lower[i], c.Upper[i]
@@ -61,7 +66,7 @@ func (c Cone) Interval(i int) (low, high float64) {
 
 // denied is the size of a multiplier of row i whose bound is infinite, zero for others.
 func (c Cone) denied(i int, z float64) float64 {
-	low, high := c.Interval(i)
+	low, high := c.interval(i)
 	if z > 0 && math.IsInf(low, -1) || z < 0 && math.IsInf(high, 1) {
 		return math.Abs(z)
 	}
@@ -96,7 +101,7 @@ func (c Cone) boxTerms(z []float64) (beta float64) {
 
 // boundOf returns the bound that a multiplier of row i belongs to.
 func (c Cone) boundOf(i int, z float64) float64 {
-	low, high := c.Interval(i)
+	low, high := c.interval(i)
 	if z < 0 {
 		return high
 	}

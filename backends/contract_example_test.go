@@ -41,6 +41,7 @@ func ExampleCone_Distance() {
 		fmt.Printf("%v: %.2f, %.2f, intervals %v\n", c.Kind.String(), c.Distance(v), c.DualDistance(v), c.Kind.Intervals())
 	}
 	fmt.Println("order", backends.PSDOrder(3))
+	fmt.Println(backends.Nonnegative(1).Interval(0))
 	// Output:
 	// zero: 1.00, 0.00, intervals true
 	// nonnegative: 1.00, 1.00, intervals true
@@ -55,6 +56,7 @@ func ExampleCone_Distance() {
 	// generalized power: 2.56, 1.62, intervals false
 	// dual generalized power: 1.62, 2.56, intervals false
 	// order 2
+	// 0 +Inf
 }
 
 // The rows of a product of cones.
@@ -225,10 +227,10 @@ func ExampleStatus() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(sol.Status)
+	fmt.Println(sol.Status, sol.Status.Decided())
 	cancel()
 	fmt.Println(backends.EndedBy(ended))
 	// Output:
-	// primal_infeasible
+	// primal_infeasible true
 	// cancelled
 }

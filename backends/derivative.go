@@ -59,11 +59,8 @@ const (
 // that is not valid, for a point of other lengths or that is not finite and, a [*MemoryError], for a factor that takes
 // more memory than there is, or that of the context, which ends the factorisation.
 func NewDerivative(ctx context.Context, p *Problem, at Point) (*Derivative, error) {
-	switch {
-	case ctx == nil:
+	if ctx == nil {
 		return nil, errNoContext
-	case p == nil:
-		return nil, bad("Problem", "is nil")
 	}
 	if err := p.Validate(); err != nil {
 		return nil, err
@@ -90,7 +87,7 @@ func NewDerivative(ctx context.Context, p *Problem, at Point) (*Derivative, erro
 		for i := range s {
 			r := first + i
 			if s[i] = at.S[r]; c.Kind.Intervals() {
-				low, high := c.Interval(i)
+				low, high := c.interval(i)
 				s[i] = max(0, min(s[i]-low, high-s[i]))
 			}
 			s[i] *= d.row[r] / d.size[0]

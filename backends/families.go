@@ -133,7 +133,7 @@ func (c Cone) intoRecession(s []float64) {
 	case c.Dim == 0:
 	case f.intervals:
 		for i, v := range s {
-			if low, high := c.Interval(i); v < 0 && !math.IsInf(low, -1) || v > 0 && !math.IsInf(high, 1) {
+			if low, high := c.interval(i); v < 0 && !math.IsInf(low, -1) || v > 0 && !math.IsInf(high, 1) {
 				s[i] = 0
 			}
 		}
@@ -151,7 +151,7 @@ func (c Cone) awayFromRecession(s, rounding, left []float64) {
 	}
 	if f.intervals {
 		for i, v := range s {
-			low, high := c.Interval(i)
+			low, high := c.interval(i)
 			left[i] = 0
 			if !math.IsInf(low, -1) {
 				left[i] = max(left[i], rounding[i]-v)
@@ -179,7 +179,7 @@ func (c Cone) inUnits(s, z, e []float64, outside, outsideDual float64) (primal, 
 		return 0, 0
 	}
 	for i, v := range s {
-		if low, high := c.Interval(i); v < low || v > high {
+		if low, high := c.interval(i); v < low || v > high {
 			primal = max(primal, e[i]*max(low-v, v-high))
 		}
 		if e[i] > 0 {
@@ -195,7 +195,7 @@ func (c Cone) writeIntervals(low, high []float64) {
 	switch {
 	case f.intervals:
 		for i := range low {
-			low[i], high[i] = c.Interval(i)
+			low[i], high[i] = c.interval(i)
 		}
 	case f.ray && c.Dim == 1:
 		high[0] = math.Inf(1)

@@ -127,7 +127,7 @@ func (s *checkedSolver) ask(ctx context.Context, p *Problem, out *Solution, spen
 	*spent += sol.Iterations
 	found := says(sol)
 	claim := found.Status
-	if !claim.decided() {
+	if !claim.Decided() {
 		return nil
 	}
 	s.judge(found)

@@ -116,6 +116,9 @@ func bad(field, format string, args ...any) error {
 // Validate checks shapes, index ranges, and that all numbers are finite (bounds
 // of a box may be infinite). The error is a [*ProblemError].
 func (p *Problem) Validate() error {
+	if p == nil {
+		return bad("Problem", "is nil")
+	}
 	n, m := p.Dims()
 	err := cmp.Or(finite("Q", p.Q), finite("B", p.B), validCSC("P", p.P, n, n, true), validCSC("A", p.A, m, n, false))
 	if err != nil {

@@ -2,8 +2,8 @@ package backends
 
 import (
 	"fmt"
+	"maps"
 	"slices"
-	"sort"
 	"strings"
 	"sync"
 )
@@ -72,12 +72,7 @@ func Open(name string) (ConicBackend, error) {
 func Names() []string {
 	registry.RLock()
 	defer registry.RUnlock()
-	names := make([]string, 0, len(registry.backends))
-	for name := range registry.backends {
-		names = append(names, name)
-	}
-	sort.Strings(names)
-	return names
+	return slices.Sorted(maps.Keys(registry.backends))
 }
 
 // Known returns the names of all backends of this project and of all
@@ -89,7 +84,7 @@ func Known() []string {
 			names = append(names, name)
 		}
 	}
-	sort.Strings(names)
+	slices.Sort(names)
 	return names
 }
 

@@ -45,8 +45,8 @@ func (s Status) String() string {
 	return statusNames[s]
 }
 
-// decided says whether a status is a verdict.
-func (s Status) decided() bool {
+// Decided says whether a status is a verdict.
+func (s Status) Decided() bool {
 	return s == Optimal || s == PrimalInfeasible || s == DualInfeasible
 }
 

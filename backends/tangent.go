@@ -64,7 +64,7 @@ func unclear(s, z float64) bool {
 // tangentInterval has a row for each bound that is met, s being the distances from the nearest bounds.
 func tangentInterval(c Cone, t *tangents, first int, s, z []float64) {
 	for i := range s {
-		low, high := c.Interval(i)
+		low, high := c.interval(i)
 		if low < high {
 			t.mayKink(first+i, s[i], z[i])
 		}

@@ -176,15 +176,9 @@ func (u *units) means(p *Problem) float64 {
 		Rows: m, Cols: n, A: spread.Of(p.A, spread.RoughLog2), P: spread.Of(p.P, spread.RoughLog2),
 		Blocks: func(visit func(first, dim int)) { Blocks(p.Cones, visit) },
 	}
-	f := system.Solve(unitRounds, 0)
+	f := system.Solve(unitRounds, 0).Powers()
 	u.d, u.e = f.D, f.E
-	for j, v := range f.D {
-		u.d[j] = spread.Power(v)
-	}
-	for i, v := range f.E {
-		u.e[i] = spread.Power(v)
-	}
-	return spread.Power(f.C)
+	return f.C
 }
 
 // entries visits the nonzeros; a may be nil.

@@ -146,7 +146,7 @@ func classOf(p *backends.Problem) class {
 }
 
 func (a auto) Setup(p *backends.Problem, o backends.Options) (backends.Solver, error) {
-	if err := valid(p); err != nil {
+	if err := p.Validate(); err != nil {
 		return nil, err
 	}
 	o.Settings = nil // they are those of one backend
@@ -237,7 +237,7 @@ func (s *autoSolver) Solve(ctx context.Context) (*backends.Solution, error) {
 			return out, err
 		}
 		other.Iterations += out.Iterations
-		if !decided(other) && !(other.Residuals.Max() <= out.Residuals.Max()) {
+		if !other.Status.Decided() && !(other.Residuals.Max() <= out.Residuals.Max()) {
 			s.reason += fmt.Sprintf("; the answer is that of %s, which is the closer one", before)
 			other = out
 		}
@@ -320,16 +320,3 @@ func setEps(s backends.Solver, eps float64) error {
 }
 
 func (s *autoSolver) Close() error { return s.solver.Close() }
-
-// decided says that a solution is a verdict.
-func decided(s *backends.Solution) bool {
-	return s.Status == backends.Optimal || s.Status == backends.PrimalInfeasible || s.Status == backends.DualInfeasible
-}
-
-// valid is what [backends.Checked] says of p.
-func valid(p *backends.Problem) error {
-	if p == nil {
-		return &backends.ProblemError{Field: "Problem", Reason: "is nil"}
-	}
-	return p.Validate()
-}

@@ -54,7 +54,7 @@ func (p panel) Name() string                        { return p.name }
 func (p panel) Capabilities() backends.Capabilities { return capabilities(p.list, p.least) }
 
 func (p panel) Setup(problem *backends.Problem, o backends.Options) (backends.Solver, error) {
-	if err := valid(problem); err != nil {
+	if err := problem.Validate(); err != nil {
 		return nil, err
 	}
 	o.Settings = nil // they are those of one backend, and the log is that of the first
@@ -130,8 +130,8 @@ func race(ctx context.Context, s *panelSolver) (*backends.Solution, error) {
 	winner := -1
 	err := s.ask(running, func(i int, out *backends.Solution) {
 		switch {
-		case best != nil && decided(best):
-		case decided(out):
+		case best != nil && best.Status.Decided():
+		case out.Status.Decided():
 			best, winner = out, i
 			stop()
 		case best == nil || out.Residuals.Max() <= best.Residuals.Max() || math.IsNaN(best.Residuals.Max()):
@@ -142,7 +142,7 @@ func race(ctx context.Context, s *panelSolver) (*backends.Solution, error) {
 		return nil, err
 	}
 	s.chosen, s.reason = s.names[winner], "the first of "+strings.Join(s.names, ", ")+s.others()
-	if !decided(best) {
+	if !best.Status.Decided() {
 		s.reason = "the closest of " + strings.Join(s.names, ", ") + s.others()
 	}
 	return best, nil
@@ -164,7 +164,7 @@ func crossCheck(ctx context.Context, s *panelSolver) (*backends.Solution, error)
 	}
 	first, agree := all[0], true
 	for _, other := range all {
-		agree = agree && decided(other) && other.Status == first.Status
+		agree = agree && other.Status.Decided() && other.Status == first.Status
 		if agree && first.Status == backends.Optimal {
 			agree = math.Abs(other.Objective-first.Objective) <= Tolerance(first, other, s.eps)
 		}

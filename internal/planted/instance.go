@@ -89,20 +89,16 @@ func Of(p *backends.Problem) Instance {
 
 // compress returns the columns of a matrix by rows, or of its upper triangle.
 func compress(rows, cols int, triangle, stored bool, a [][]float64) *sparse.CSC {
-	ptr, ind, data := make([]int, cols+1), []int{}, []float64{}
-	for j := range cols {
-		last := rows
-		if triangle {
-			last = j + 1
-		}
-		for i := range last {
-			if v := a[i][j]; v != 0 || stored {
-				ind, data = append(ind, i), append(data, v)
+	var entries backends.Triplets
+	for i, row := range a {
+		for j, v := range row {
+			if (v != 0 || stored) && (i <= j || !triangle) {
+				entries.Add(i, j, v)
 			}
 		}
-		ptr[j+1] = len(ind)
 	}
-	return sparse.NewCSC(rows, cols, ptr, ind, data)
+	out, _ := entries.CSC(rows, cols) // all are within
+	return out
 }
 
 // timesA returns Ax, timesAT A'z, timesP Px.

@@ -79,7 +79,7 @@ func (d *draw) intervalOf(c *Case) (row int, lower, upper float64, ok bool) {
 	row = d.IntN(len(c.B))
 	c.each(func(k backends.Cone, from, to int) {
 		if from <= row && row < to && k.Kind.Intervals() {
-			lower, upper = k.Interval(row-from)
+			lower, upper = k.Interval(row - from)
 			ok = true
 		}
 	})

@@ -149,35 +149,26 @@ func (t *Tower) Rows(b []float64) []float64 {
 }
 
 func (t *Tower) matrix(a *sparse.CSC) *sparse.CSC {
-	type entry struct {
-		row   int
-		value float64
-	}
 	place := make([]int, t.height) // in the rewriting
-	columns := make([][]entry, t.columns+t.auxiliary)
+	var entries backends.Triplets
 	for k, r := range t.rows {
 		if r.auxiliary < 0 {
 			place[r.of] = k
 		} else { // s = 0 - (-u)
-			columns[t.columns+r.auxiliary] = append(columns[t.columns+r.auxiliary], entry{k, -1})
+			entries.Add(k, t.columns+r.auxiliary, -1)
 		}
 	}
-	ends, ind, data := make([]int, len(columns)+1), []int{}, []float64{}
-	for j := range columns {
-		if j < t.columns && a != nil {
-			raw := a.RawMatrix()
+	if a != nil {
+		raw := a.RawMatrix()
+		for j := range t.columns {
 			for at := raw.Indptr[j]; at < raw.Indptr[j+1]; at++ {
 				k := place[raw.Ind[at]]
-				columns[j] = append(columns[j], entry{k, t.rows[k].factor * raw.Data[at]})
+				entries.Add(k, j, t.rows[k].factor*raw.Data[at])
 			}
-			slices.SortFunc(columns[j], func(a, b entry) int { return a.row - b.row })
 		}
-		for _, e := range columns[j] {
-			ind, data = append(ind, e.row), append(data, e.value)
-		}
-		columns[j], ends[j+1] = nil, len(ind)
 	}
-	return sparse.NewCSC(len(t.rows), len(ends)-1, ends, ind, data)
+	out, _ := entries.CSC(len(t.rows), t.columns+t.auxiliary) // all are within
+	return out
 }
 
 // Recover returns the parts of a point or a certificate of the rewriting that are of the problem. Parts may be nil.

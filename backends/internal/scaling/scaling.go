@@ -162,15 +162,8 @@ func fit(p *backends.Problem) *Scaling {
 			}
 		}
 	}
-	f := system.Solve(spreadSweeps, spreadTolerance)
-	s := &Scaling{d: f.D, e: f.E, c: 1}
-	for j, v := range s.d {
-		s.d[j] = spread.Power(v)
-	}
-	for i, v := range s.e {
-		s.e[i] = spread.Power(v)
-	}
-	return s
+	f := system.Solve(spreadSweeps, spreadTolerance).Powers()
+	return &Scaling{d: f.D, e: f.E, c: 1}
 }
 
 // ratio returns the largest by the smallest of the positive numbers and one.

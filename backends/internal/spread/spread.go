@@ -205,3 +205,14 @@ func RoughLog2(v float64) float64 {
 
 // Power is the power of two whose logarithm is nearest to v.
 func Power(v float64) float64 { return math.Ldexp(1, int(math.Round(v))) }
+
+// Powers has the factors in the place of their logarithms, rounded to powers of two.
+func (f Factors) Powers() Factors {
+	for _, v := range [][]float64{f.D, f.E} {
+		for i, log := range v {
+			v[i] = Power(log)
+		}
+	}
+	f.C, f.T = Power(f.C), Power(f.T)
+	return f
+}

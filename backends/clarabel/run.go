@@ -10,7 +10,6 @@ import (
 	"github.com/conetune/conetune/backends/internal/adapter"
 	"github.com/conetune/conetune/backends/internal/scaling"
 	cclarabel "github.com/conetune/conetune/internal/cgo/clarabel"
-	"github.com/conetune/conetune/internal/mirror"
 )
 
 const (
@@ -28,8 +27,7 @@ const (
 type run struct {
 	*solver
 	*adapter.Run
-	interrupt *mirror.Interrupt
-	then      next // after the last run of Clarabel
+	then next // after the last run of Clarabel
 	// tighter divides the tolerances.
 	tighter, tighterInfeasible float64
 	// tried counts the ways of the list of ways that were taken.
@@ -48,9 +46,8 @@ var ways = []func(set *Settings){
 
 // Run runs Clarabel, and again where its answer does not hold on the caller's data.
 func (s *solver) Run(ctx context.Context, of *adapter.Run) (*backends.Solution, error) {
-	r := &run{solver: s, Run: of, interrupt: new(mirror.Interrupt), tighter: 1, tighterInfeasible: 1}
-	defer r.Watch(ctx, r.interrupt.Raise)()
-	out, err := r.Attempts(adapter.Retries(s.settings.Retries, defaultRetries), r.interrupt.Raised,
+	r := &run{solver: s, Run: of, tighter: 1, tighterInfeasible: 1}
+	out, err := r.Attempts(adapter.Retries(s.settings.Retries, defaultRetries),
 		func() (*backends.Solution, bool, error) { return r.once(ctx) }, r.prepare)
 	if s.with != s.settings { // what helped here is not for other numbers
 		s.Drop()
@@ -119,18 +116,15 @@ func (r *run) once(ctx context.Context) (*backends.Solution, bool, error) {
 	n := len(r.Data.Q)
 	point := &cclarabel.Solution{X: make([]float64, n), S: make([]float64, len(r.form.List)),
 		Z: make([]float64, len(r.form.List))}
-	info, err := r.clarabel.Solve(point, r.interrupt, r.Left())
+	info, err := r.clarabel.Solve(point, r.Stop, r.Left())
 	if err != nil { // numbers on which it should not have gone on
 		r.Drop()
 		r.then, r.Message = change, err.Error()
 		return r.At(backends.Inaccurate), false, nil
 	}
 	r.Iterations += info.Iterations
-	if r.Options.Logger != nil {
-		r.Options.Logger.DebugContext(ctx, "clarabel", "status", info.Status.String(), "iterations", info.Iterations, "eps",
-			set.TolFeas,
-			"primal", info.ResPrimal, "dual", info.ResDual, "gap", info.GapRel, "mu", info.Mu)
-	}
+	r.Log(ctx, "clarabel", "status", info.Status.String(), "iterations", info.Iterations, "eps", set.TolFeas,
+		"primal", info.ResPrimal, "dual", info.ResDual, "gap", info.GapRel, "mu", info.Mu)
 	out, then := r.outcome(ctx, &info, point, bounded && info.Iterations >= set.MaxIter)
 	r.then = then
 	return out, then == finished, nil

@@ -15,7 +15,7 @@ func (r *run) prove(info *chighs.Info) *backends.Solution {
 	ray := make([]float64, max(n, m))
 	infeasible := info.Status != chighs.Unbounded
 	for range 2 {
-		found, err := r.highs.Prove(&r.set.Settings, infeasible, ray, r.interrupt, r.Left())
+		found, err := r.highs.Prove(&r.set.Settings, infeasible, ray, r.Stop, r.Left())
 		if err != nil {
 			r.Drop()
 			return nil

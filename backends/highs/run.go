@@ -9,15 +9,13 @@ import (
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/backends/internal/adapter"
 	chighs "github.com/conetune/conetune/internal/cgo/highs"
-	"github.com/conetune/conetune/internal/mirror"
 )
 
 // run is one call of Solve, which may take several runs of HiGHS.
 type run struct {
 	*solver
 	*adapter.Run
-	interrupt *mirror.Interrupt
-	set       attempt
+	set attempt
 	// tried counts the ways that were taken, of those for quadratic programs or for linear ones.
 	tried     int
 	quadratic bool
@@ -26,13 +24,12 @@ type run struct {
 
 // Run runs HiGHS, and again where its answer does not hold on the caller's data.
 func (s *solver) Run(ctx context.Context, of *adapter.Run) (*backends.Solution, error) {
-	r := &run{solver: s, Run: of, interrupt: new(mirror.Interrupt), quadratic: s.Data.Quadratic()}
+	r := &run{solver: s, Run: of, quadratic: s.Data.Quadratic()}
 	r.set = attempt{Settings: given(s.Options, s.settings, r.quadratic)}
-	defer r.Watch(ctx, r.interrupt.Raise)()
 	if err := r.start(); err != nil {
 		return nil, err
 	}
-	return r.Attempts(adapter.Retries(s.settings.Retries, defaultRetries), r.interrupt.Raised,
+	return r.Attempts(adapter.Retries(s.settings.Retries, defaultRetries),
 		func() (*backends.Solution, bool, error) { return r.once(ctx) }, r.prepare)
 }
 
@@ -67,17 +64,15 @@ func (r *run) once(ctx context.Context) (*backends.Solution, bool, error) {
 		return r.At(backends.Inaccurate), false, nil
 	}
 	r.Iterations += info.Iterations
-	if r.Options.Logger != nil {
-		r.Options.Logger.DebugContext(ctx, "highs", "status", info.Status.String(), "iterations", info.Iterations,
-			"presolve", set.Presolve, "method", set.Method, "tolerance", set.PrimalTolerance, "polish", r.set.polish)
-	}
+	r.Log(ctx, "highs", "status", info.Status.String(), "iterations", info.Iterations,
+		"presolve", set.Presolve, "method", set.Method, "tolerance", set.PrimalTolerance, "polish", r.set.polish)
 	out, finished := r.outcome(ctx, &info, point)
 	return out, finished, nil
 }
 
 // outcome maps what HiGHS says, and says whether that is the end.
 func (r *run) outcome(ctx context.Context, info *chighs.Info, point *chighs.Solution) (*backends.Solution, bool) {
-	if r.interrupt.Raised() {
+	if r.Stop.Raised() {
 		return r.Interrupted(ctx), true
 	}
 	n, m := r.Data.Dims()

@@ -67,7 +67,7 @@ func (r *run) prepare() bool {
 // call runs HiGHS, on the rows that bind where it is to polish.
 func (r *run) call(set *chighs.Settings, point *chighs.Solution) (chighs.Info, error) {
 	if !r.set.polish {
-		return r.highs.Solve(set, point, r.interrupt, r.Left())
+		return r.highs.Solve(set, point, r.Stop, r.Left())
 	}
 	l, u, err := r.form.OnAx(r.Data.B, chighs.Infinity, "HiGHS")
 	if err != nil {
@@ -77,7 +77,7 @@ func (r *run) call(set *chighs.Settings, point *chighs.Solution) (chighs.Info, e
 	if err := r.highs.Update(nil, nil, nil, heldL, heldU); err != nil {
 		return chighs.Info{}, err
 	}
-	info, err := r.highs.Solve(set, point, r.interrupt, r.Left())
+	info, err := r.highs.Solve(set, point, r.Stop, r.Left())
 	if err != nil {
 		return info, err
 	}

@@ -10,7 +10,6 @@ import (
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/backends/internal/adapter"
 	"github.com/conetune/conetune/backends/internal/scaling"
-	"github.com/conetune/conetune/internal/mirror"
 	cosqp "github.com/conetune/conetune/internal/mirror/osqp"
 )
 
@@ -78,8 +77,6 @@ const (
 )
 
 func (r *run) solve(ctx context.Context) (*backends.Solution, error) {
-	stop := new(mirror.Interrupt)
-	defer r.Watch(ctx, stop.Raise)()
 	if err := r.start(); err != nil {
 		return nil, err
 	}
@@ -87,7 +84,7 @@ func (r *run) solve(ctx context.Context) (*backends.Solution, error) {
 		if !r.limits() {
 			return r.At(backends.TimeLimit), nil
 		}
-		info, err := r.osqp.Solve(&r.point, stop)
+		info, err := r.osqp.Solve(&r.point, r.Stop)
 		unpolished := err != nil && r.polishing && info.Status == cosqp.Solved
 		if err != nil && !unpolished {
 			return r.lost(err), nil
@@ -96,7 +93,9 @@ func (r *run) solve(ctx context.Context) (*backends.Solution, error) {
 			r.charged = 0
 		}
 		r.Iterations += info.Iterations
-		r.log(ctx, &info)
+		r.Log(ctx, "osqp", "status", info.Text, "iterations", info.Iterations, "eps", r.eps, "rho", r.rho,
+			"primal", info.PrimalResidual, "dual", info.DualResidual, "gap", info.Gap, "polish", info.Polish,
+			"setup", info.SetupTime, "time", info.SolveTime)
 		out, then := r.Best, tighter // if the equations of polishing could not be factored
 		if !unpolished {
 			out, then = r.outcome(ctx, &info)
@@ -129,15 +128,6 @@ func (r *run) solve(ctx context.Context) (*backends.Solution, error) {
 				return r.lost(err), nil
 			}
 		}
-	}
-}
-
-func (r *run) log(ctx context.Context, info *cosqp.Info) {
-	if r.Options.Logger != nil {
-		r.Options.Logger.DebugContext(ctx, "osqp", "status", info.Text, "iterations", info.Iterations, "eps", r.eps, "rho",
-			r.rho,
-			"primal", info.PrimalResidual, "dual", info.DualResidual, "gap", info.Gap, "polish", info.Polish,
-			"setup", info.SetupTime, "time", info.SolveTime)
 	}
 }
 

@@ -12,7 +12,6 @@ import (
 	"github.com/conetune/conetune/backends/internal/adapter"
 	"github.com/conetune/conetune/backends/internal/scaling"
 	"github.com/conetune/conetune/internal/finite"
-	"github.com/conetune/conetune/internal/mirror"
 	cscs "github.com/conetune/conetune/internal/mirror/scs"
 )
 
@@ -51,26 +50,21 @@ func (s *solver) Run(ctx context.Context, of *adapter.Run) (*backends.Solution, 
 	if err := r.limits(); err != nil {
 		return nil, err
 	}
-	stop := new(mirror.Interrupt)
-	defer r.Watch(ctx, stop.Raise)()
 	if r.Limit > 0 {
-		defer time.AfterFunc(r.Limit, stop.Finish).Stop()
-		defer time.AfterFunc(r.Limit+max(r.Limit/hardLimitShare, hardLimitLeast), stop.Raise).Stop()
+		defer time.AfterFunc(r.Limit, r.Stop.Finish).Stop()
+		defer time.AfterFunc(r.Limit+max(r.Limit/hardLimitShare, hardLimitLeast), r.Stop.Raise).Stop()
 	}
 	warm := r.start()
 	for retries := adapter.Retries(r.settings.Retries, defaultRetries); ; retries-- {
-		info, err := r.work.Solve(&r.point, warm, stop)
+		info, err := r.work.Solve(&r.point, warm, r.Stop)
 		if err != nil {
 			return nil, err
 		}
 		r.Iterations += max(0, info.Iterations) // -1 if it was stopped within
-		if r.Options.Logger != nil {
-			r.Options.Logger.DebugContext(ctx, "scs", "status", info.Text, "iterations", info.Iterations, "eps",
-				r.current.EpsAbs,
-				"primal", info.PrimalResidual, "dual", info.DualResidual, "gap", info.Gap, "scale", info.Scale, "setup",
-				info.SetupTime, "time", info.SolveTime)
-		}
-		if stop.Raised() && (info.Status == cscs.SigInt || info.Status == cscs.Failed) {
+		r.Log(ctx, "scs", "status", info.Text, "iterations", info.Iterations, "eps", r.current.EpsAbs,
+			"primal", info.PrimalResidual, "dual", info.DualResidual, "gap", info.Gap, "scale", info.Scale,
+			"setup", info.SetupTime, "time", info.SolveTime)
+		if r.Stop.Raised() && (info.Status == cscs.SigInt || info.Status == cscs.Failed) {
 			return r.stopped(ctx), nil
 		}
 		r.last = nil

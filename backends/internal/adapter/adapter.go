@@ -13,6 +13,7 @@ import (
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/backends/internal/scaling"
 	"github.com/conetune/conetune/internal/dense"
+	"github.com/conetune/conetune/internal/mirror"
 	"github.com/conetune/conetune/internal/stop"
 )
 
@@ -206,8 +207,9 @@ func (s *Solver) Close() error {
 func (s *Solver) Solve(ctx context.Context) (*backends.Solution, error) {
 	r := &Run{
 		Limit: stop.Limit(ctx, s.Options.TimeLimit), Judge: s.Options.Judge(&s.User), Excess: math.Inf(1),
-		solver: s, begin: time.Now(),
+		Stop: new(mirror.Interrupt), solver: s, begin: time.Now(),
 	}
+	defer r.watch(ctx)()
 	if s.Data == nil {
 		if err := s.Renew(); err != nil {
 			return nil, err

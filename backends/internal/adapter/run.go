@@ -8,6 +8,7 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/internal/finite"
+	"github.com/conetune/conetune/internal/mirror"
 )
 
 // Run is one Solve, in which a library may run several times.
@@ -20,22 +21,30 @@ type Run struct {
 	Best    *backends.Solution
 	Excess  float64
 	Message string // what the library has to say
+	// Stop is raised when the context is cancelled. A deadline is a limit, which leaves a point.
+	Stop *mirror.Interrupt
 
 	solver *Solver
 	begin  time.Time
 }
 
-// Watch has raise called when ctx is cancelled, until the function that it returns is called. A deadline is a limit,
-// which leaves a point.
-func (r *Run) Watch(ctx context.Context, raise func()) func() bool {
+// watch raises Stop when ctx is cancelled, until the function that it returns is called.
+func (r *Run) watch(ctx context.Context) func() bool {
 	return context.AfterFunc(ctx, func() {
 		if _, timed := ctx.Deadline(); !timed || backends.EndedBy(ctx) == backends.Cancelled {
-			raise()
+			r.Stop.Raise()
 		}
 	})
 }
 
-// Interrupted is what is left after raise.
+// Log writes a record of a run of the library.
+func (r *Run) Log(ctx context.Context, library string, args ...any) {
+	if l := r.solver.Options.Logger; l != nil {
+		l.DebugContext(ctx, library, args...)
+	}
+}
+
+// Interrupted is what is left after Stop.
 func (r *Run) Interrupted(ctx context.Context) *backends.Solution {
 	if status := backends.EndedBy(ctx); status != backends.Cancelled {
 		return r.At(status)
@@ -139,15 +148,14 @@ func factor(found, allowed float64) float64 {
 
 // Attempts runs a library once, and again, at most retries times, after what prepare changes, until it has finished, it
 // is interrupted, a limit is reached, or there is nothing left to try.
-func (r *Run) Attempts(
-	retries int, raised func() bool, once func() (out *backends.Solution, finished bool, err error), prepare func() bool,
-) (*backends.Solution, error) {
+func (r *Run) Attempts(retries int, once func() (out *backends.Solution, finished bool, err error),
+	prepare func() bool) (*backends.Solution, error) {
 	for ; ; retries-- {
 		out, finished, err := once()
 		switch {
 		case err != nil || finished:
 			return out, err
-		case raised():
+		case r.Stop.Raised():
 			return &backends.Solution{Status: backends.Cancelled}, nil
 		case r.Over():
 			return r.At(backends.TimeLimit), nil

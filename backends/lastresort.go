@@ -293,15 +293,10 @@ func (w *widened) rows(p *Problem) {
 // of which x = 0 is a point. A negative optimal value makes the solution a certificate that the objective falls without
 // bound.
 func descent(p *Problem, u *units) *Problem {
-	n, _ := p.Dims()
+	n, rows := p.Dims()
 	var a Triplets
-	out := &Problem{Q: p.Q}
-	to, sign, rows := out.recession(p.Cones)
-	entries(p.A, func(i, j int, v float64) {
-		if to[i] >= 0 {
-			a.Add(to[i], j, sign[i]*v)
-		}
-	})
+	out := &Problem{Q: p.Q, Cones: recession(p.Cones)}
+	entries(p.A, a.Add)
 	ofP := rows
 	used := make([]int, n) // rows of P, counted from one
 	row := func(i int) int {
@@ -331,35 +326,24 @@ func descent(p *Problem, u *units) *Problem {
 	return out
 }
 
-// recession gives p the recession cones of the given ones, and returns the row made of each row with its sign, -1 for
-// none, and their number.
-func (p *Problem) recession(cones []Cone) (to []int, sign []float64, rows int) {
-	add := func(c Cone, by float64) {
-		p.Cones = append(p.Cones, c)
-		for range c.Dim {
-			to, sign = append(to, rows), append(sign, by)
-			rows++
-		}
-	}
-	for _, c := range cones {
-		if c.Kind != BoxCone {
-			add(c, 1)
-			continue
-		}
-		for k := range c.Dim {
-			switch below, above := math.IsInf(c.Lower[k], -1), math.IsInf(c.Upper[k], 1); {
-			case below && above:
-				to, sign = append(to, -1), append(sign, 0)
-			case above:
-				add(Nonnegative(1), 1)
-			case below:
-				add(Nonnegative(1), -1)
-			default:
-				add(Zero(1), 1)
+// recession returns the recession cones of the given ones, that of a box as a box.
+func recession(cones []Cone) []Cone {
+	out := slices.Clone(cones)
+	for k, c := range cones {
+		if c.Kind == BoxCone {
+			lower, upper := make([]float64, c.Dim), make([]float64, c.Dim)
+			for i := range lower {
+				if math.IsInf(c.Lower[i], -1) {
+					lower[i] = math.Inf(-1)
+				}
+				if math.IsInf(c.Upper[i], 1) {
+					upper[i] = math.Inf(1)
+				}
 			}
+			out[k] = Box(lower, upper)
 		}
 	}
-	return to, sign, rows
+	return out
 }
 
 // farGap is the gap in the sizes of b and the bounds, row by row, above which bounds count as far.

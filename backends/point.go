@@ -23,24 +23,18 @@ func (j *Judge) Polish(pt Point, eps float64) (Point, bool) {
 		return pt, false
 	}
 	t := j.tightened(pt)
-	eq, weight := t.equations()
-	both, ok := make([]float64, len(t.x)+len(t.z)), false
+	x, z, ok := t.y[:n], t.y[n:], false
 	for try := 0; try < 2 && !ok; try++ {
 		if try > 0 { // from zero the change is the least x, of whose digits as few as may be are lost where z is large
-			clear(t.x)
+			clear(x)
 		}
-		eq.polish(weight, func(right []float64) { t.lack(eq, right) },
-			func(change *leastChange, right []float64) (enough bool) {
-				copy(both, t.x)
-				copy(both[len(t.x):], t.z)
-				change.apply(right, both)
-				copy(t.x, both)
-				copy(t.z, both[len(t.x):])
-				if s := t.slacks(); j.Optimal(t.x, s, t.z, eps) && j.Unsettled(t.x, s, t.z, eps) <= 1 {
-					pt, ok = Point{X: t.x, S: s, Z: t.z}, true
-				}
-				return ok
-			})
+		t.polish(func() (enough bool) {
+			clear(t.low)
+			if s := t.slacks(); j.Optimal(x, s, z, eps) && j.Unsettled(x, s, z, eps) <= 1 {
+				pt, ok = Point{X: x, S: s, Z: z}, true
+			}
+			return ok
+		})
 	}
 	return pt, ok
 }
@@ -88,125 +82,86 @@ func (j *Judge) Unsettled(x, s, z []float64, eps float64) float64 {
 const nearPoint = 1e-3
 
 // tightened is a point with the rows that hold with equality at s, those of cones that are no products of intervals
-// among them.
+// among them, and the equations of these in x and of the columns in x and z.
 type tightened struct {
-	p         *Problem
-	rows      *rowLists
-	low, high []float64
-	x, s, z   []float64
-	tight     []bool
-	ofRows    []float64 // the absolute terms of the equations of x
-	ofColumns []float64 // and of those of z
+	*system      // x, then z
+	p            *Problem
+	rows         *rowLists
+	lower, upper []float64
+	s            []float64
+	tight        []bool
 }
 
 // tightened puts the slack of rows that are tight at the bound that their multiplier belongs to, and makes the
-// multipliers of the others zero.
+// multipliers of the others zero. Equations are divided by the absolute terms of x, and of x and z.
 func (j *Judge) tightened(pt Point) *tightened {
-	p := j.p
+	p, u, c := j.p, j.unitsOf(), &j.check
+	n, a := len(p.Q), p.A.RawMatrix()
 	t := &tightened{
-		p: p, rows: newRowLists(p), x: slices.Clone(pt.X), s: slices.Clone(pt.S), z: slices.Clone(pt.Z),
-		tight:  make([]bool, len(p.B)),
-		ofRows: slices.Clone(j.check.ofRows), ofColumns: slices.Clone(j.check.ofCols),
+		system: newSystem(slices.Concat(pt.X, pt.Z)), p: p, rows: newRowLists(p), s: slices.Clone(pt.S),
+		tight: make([]bool, len(p.B)),
 	}
-	t.low, t.high = intervals(p.Cones)
-	u := j.unitsOf()
-	right, cost := u.x, u.slope
-	for i, z := range t.z {
-		l, h := t.low[i], t.high[i]
-		if math.IsNaN(l) {
-			t.tight[i] = true
+	t.lower, t.upper = intervals(p.Cones)
+	for k, x := range pt.X {
+		t.weight[k] = math.Abs(x)
+	}
+	free := func(unknown int, v, terms float64) {
+		if t.add(unknown, v); v != 0 {
+			t.weight[unknown] = max(t.weight[unknown], freedomShare*terms/math.Abs(v))
+		}
+	}
+	for i, z := range pt.Z {
+		l, h := t.lower[i], t.upper[i]
+		if t.tight[i] = math.IsNaN(l); t.tight[i] {
+			t.weight[n+i] = -1
+		} else {
+			bound := l
+			if z < 0 {
+				bound = h
+			}
+			off := math.Abs(t.s[i]-bound) * u.e[i]
+			if t.tight[i] = l == h || off*max(u.slope, tiny) < math.Abs(z)/u.e[i]*max(u.x, tiny); t.tight[i] {
+				t.s[i] = bound
+			} else {
+				t.y[n+i] = 0
+			}
+		}
+		if !t.tight[i] {
 			continue
 		}
-		bound := l
-		if z < 0 {
-			bound = h
+		ind, val := t.rows.row(t.rows.curved + i)
+		for at, k := range ind {
+			free(int(k), val[at], c.ofRows[i])
 		}
-		off := math.Abs(t.s[i]-bound) * u.e[i]
-		if t.tight[i] = l == h || off*max(cost, tiny) < math.Abs(z)/u.e[i]*max(right, tiny); t.tight[i] {
-			t.s[i] = bound
-		} else {
-			t.z[i] = 0
+		var off exactSum
+		off.add(t.s[i])
+		off.add(-p.B[i])
+		t.end(c.ofRows[i], off)
+	}
+	for k, q := range p.Q {
+		if t.rows.curved > 0 {
+			ind, val := t.rows.row(k)
+			for at, i := range ind {
+				t.add(int(i), val[at])
+			}
 		}
+		for at := a.Indptr[k]; at < a.Indptr[k+1]; at++ {
+			if i := a.Ind[at]; t.weight[n+i] < 0 {
+				t.add(n+i, a.Data[at])
+			} else if t.tight[i] {
+				t.weight[n+i] = max(t.weight[n+i], math.Abs(t.y[n+i]))
+				free(n+i, a.Data[at], c.ofCols[k])
+			}
+		}
+		var cost exactSum
+		cost.add(q)
+		t.end(c.ofCols[k], cost)
 	}
 	return t
 }
 
 // tiny stands for sizes that are zero.
 const tiny = 1e-300
-
-// equations returns those of the tight rows in x, numbered from n on, and those of the columns in x and z, each divided
-// by its terms, and how freely x and z may change.
-func (t *tightened) equations() (eq *equations, weight []float64) {
-	n, m := t.p.Dims()
-	a := t.p.A.RawMatrix()
-	eq, weight = &equations{unknowns: n + m, ptr: []int32{0}}, make([]float64, n+m)
-	for k, x := range t.x {
-		weight[k] = math.Abs(x)
-	}
-	add := func(unknown int, v, terms float64) {
-		eq.add(unknown, v/terms)
-		if v != 0 {
-			weight[unknown] = max(weight[unknown], freedomShare*terms/math.Abs(v))
-		}
-	}
-	for i := range m {
-		if t.tight[i] && t.ofRows[i] > 0 {
-			ind, val := t.rows.row(t.rows.curved + i)
-			for at, k := range ind {
-				add(int(k), val[at], t.ofRows[i])
-			}
-			eq.endRow(n + i)
-		}
-	}
-	for k := range n {
-		if t.ofColumns[k] == 0 {
-			continue
-		}
-		if t.rows.curved > 0 {
-			ind, val := t.rows.row(k)
-			for at, i := range ind {
-				eq.add(int(i), val[at]/t.ofColumns[k])
-			}
-		}
-		for at := a.Indptr[k]; at < a.Indptr[k+1]; at++ {
-			if i := a.Ind[at]; t.tight[i] && !math.IsNaN(t.low[i]) {
-				weight[n+i] = max(weight[n+i], math.Abs(t.z[i]))
-				add(n+i, a.Data[at], t.ofColumns[k])
-			}
-		}
-		eq.endRow(k)
-	}
-	return eq, weight
-}
-
-// lack writes what the equations lack, divided by their terms.
-func (t *tightened) lack(eq *equations, right []float64) {
-	n, a := len(t.x), t.p.A.RawMatrix()
-	for at, of := range eq.of {
-		var sum exactSum
-		row := t.rows.curved + of - n
-		if of < n {
-			row = of
-		}
-		if of >= n || t.rows.curved > 0 {
-			ind, val := t.rows.row(row)
-			for e, k := range ind {
-				sum.addProduct(val[e], t.x[k])
-			}
-		}
-		if of >= n {
-			sum.add(t.s[of-n])
-			sum.add(-t.p.B[of-n])
-			right[at] = -sum.value() / t.ofRows[of-n]
-			continue
-		}
-		sum.add(t.p.Q[of])
-		for e := a.Indptr[of]; e < a.Indptr[of+1]; e++ {
-			sum.addProduct(a.Data[e], t.z[a.Ind[e]])
-		}
-		right[at] = -sum.value() / t.ofColumns[of]
-	}
-}
 
 // slacks returns b - Ax, added up in twice the precision and within the bounds, in rows that are not tight.
 func (t *tightened) slacks() []float64 {
@@ -219,9 +174,9 @@ func (t *tightened) slacks() []float64 {
 		sum.add(t.p.B[i])
 		ind, val := t.rows.row(t.rows.curved + i)
 		for e, k := range ind {
-			sum.addProduct(-val[e], t.x[k])
+			sum.addProduct(-val[e], t.y[k])
 		}
-		out[i] = min(max(sum.value(), t.low[i]), t.high[i])
+		out[i] = min(max(sum.value(), t.lower[i]), t.upper[i])
 	}
 	return out
 }

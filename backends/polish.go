@@ -35,38 +35,23 @@ func (c *checker) provePrimal(p *Problem, z []float64, eps float64) (proof, erro
 // polishPrimal makes A'z zero, with z in twice the precision, and returns the best of what it meets on the way and what
 // was known.
 func (c *checker) polishPrimal(p *Problem, z []float64, best proof, err error, eps float64) (proof, error) {
-	z = slices.Clone(z)
-	low, before := make([]float64, len(z)), make([]float64, len(z))
-	eq, terms, weight := primalEquations(p, z)
-	eq.polish(weight, func(right []float64) {
-		for e, j := range eq.of {
-			dot := timesColumn(p, j, z, low)
-			right[e] = -dot.value() / terms[j]
-		}
-	}, func(change *leastChange, right []float64) (enough bool) {
-		change.apply(right, low)
-		carry(z, low)
-		copy(before, z)
-		c.intoDual(p, z)
-		for i, v := range z {
+	s := primalSystem(p, z)
+	before := make([]float64, len(z))
+	s.polish(func() (enough bool) {
+		copy(before, s.y)
+		c.intoDual(p, s.y)
+		for i, v := range s.y {
 			if v == 0 || v != before[i] {
-				low[i] = 0
+				s.low[i] = 0
 			}
 		}
-		next, nextErr := c.primalInfeasible(p, z, low)
+		next, nextErr := c.primalInfeasible(p, s.y, s.low)
 		if nextErr == nil && (err != nil || next.residual < best.residual) {
 			best, err = next, nil
 		}
 		return err == nil && best.residual <= eps/16
 	})
 	return best, err
-}
-
-// carry moves what is not below the last places of v from low to v.
-func carry(v, low []float64) {
-	for i, x := range v {
-		v[i], low[i] = twoSum(x, low[i])
-	}
 }
 
 // smallInPrimal returns z without the entries that are on their way to zero, nil where there are none. In a vector on
@@ -112,36 +97,25 @@ func without(p *Problem, v, weight []float64, least float64) []float64 {
 	return out
 }
 
-// primalEquations returns A'z = 0, each divided by its terms at z, the sum of the |a_ij z_i|, and how freely the
-// entries of z may change.
-func primalEquations(p *Problem, z []float64) (eq *equations, terms, weight []float64) {
-	n, m := p.Dims()
-	a := p.A.RawMatrix()
-	terms, weight = make([]float64, n), make([]float64, m)
-	reach := make([]float64, m) // max_j |a_ij| / terms_j
-	eq = &equations{unknowns: m, ptr: []int32{0}}
-	for j := range n {
+// primalSystem is A'z = 0, each equation divided by its terms at z, the sum of the |a_ij z_i|.
+func primalSystem(p *Problem, z []float64) *system {
+	s, a := newSystem(z), p.A.RawMatrix()
+	for j := range p.Q {
 		for k := a.Indptr[j]; k < a.Indptr[j+1]; k++ {
-			terms[j] += math.Abs(a.Data[k] * z[a.Ind[k]])
+			s.add(a.Ind[k], a.Data[k])
 		}
-		if terms[j] == 0 {
-			continue
-		}
-		for k := a.Indptr[j]; k < a.Indptr[j+1]; k++ {
-			reach[a.Ind[k]] = max(reach[a.Ind[k]], math.Abs(a.Data[k])/terms[j])
-			eq.add(a.Ind[k], a.Data[k]/terms[j])
-		}
-		eq.endRow(j)
+		s.end(s.size(), exactSum{})
 	}
+	reach := s.reach()
 	for row, k := range Rows(p.Cones) {
 		for i := row; i < row+k.Dim; i++ {
-			if weight[i] = math.Abs(z[i]); k.Kind == ZeroCone && reach[i] > 0 {
-				weight[i] = max(weight[i], freedomShare/reach[i])
+			if s.weight[i] = math.Abs(z[i]); k.Kind == ZeroCone && reach[i] > 0 {
+				s.weight[i] = max(s.weight[i], freedomShare/reach[i])
 			}
 		}
 	}
-	eq.within(p, z, 0, weight)
-	return eq, terms, weight
+	s.within(p, 0)
+	return s
 }
 
 // proveDual returns the best certificate near x: of x itself with Px and Ax + s made zero, and of x with the small
@@ -187,75 +161,57 @@ func (c *checker) smallInDual(p *Problem, rows *rowLists, of proof) []bool {
 // of what it meets on the way and what was known.
 func (c *checker) polishDual(p *Problem, rows *rowLists, x []float64, zero []bool, best proof, eps float64) proof {
 	n, m := p.Dims()
-	x = slices.Clone(x)
-	s, both := make([]float64, m), make([]float64, n+m)
-	low := both[:n]
+	s := newSystem(slices.Concat(x, make([]float64, m)))
+	x, low := s.y[:n], s.low[:n]
 	slack := func() {
-		rows.slack(p, x, low, s)
+		rows.slack(p, x, low, s.y[n:])
 		for i, z := range zero {
 			if z {
-				s[i] = 0
+				s.y[n+i] = 0
 			}
 		}
+		clear(s.low[n:])
 	}
 	slack()
-	eq, terms, weight := dualEquations(p, rows, x, s)
-	eq.polish(weight, func(right []float64) {
-		slack()
-		for at, e := range eq.of {
-			dot := rows.times(e, x, low)
-			if i := e - rows.curved; i >= 0 {
-				dot.add(s[i])
-			}
-			right[at] = -dot.value() / terms[e]
-		}
-	}, func(change *leastChange, right []float64) (enough bool) {
-		change.apply(right, both)
-		carry(x, low)
+	s.dual(p, rows)
+	s.polish(func() (enough bool) {
 		next, nextErr := c.dualInfeasible(p, x, low)
 		if nextErr == nil && next.residual < best.residual {
 			best = next
 			best.v = slices.Clone(x)
 		}
+		slack()
 		return best.residual <= eps/16
 	})
 	return best
 }
 
-// dualEquations returns Px = 0 and Ax + s = 0 in x and then s, each divided by its terms at x, and how freely the
-// unknowns may change.
-func dualEquations(p *Problem, rows *rowLists, x, s []float64) (eq *equations, terms, weight []float64) {
-	n, m := len(x), len(s)
-	terms, weight = make([]float64, rows.count), make([]float64, n+m)
-	reach := make([]float64, n) // max_e |m_ej| / terms_e
-	for i, v := range s {
-		weight[n+i] = math.Abs(v)
-	}
-	eq = &equations{unknowns: n + m, ptr: []int32{0}}
-	eq.within(p, s, n, weight)
+// dual has Px = 0 and Ax + s = 0 in x and then s, each divided by its terms at x.
+func (s *system) dual(p *Problem, rows *rowLists) {
+	n := len(p.Q)
 	for e := range rows.count {
 		ind, val := rows.row(e)
 		for k, j := range ind {
-			terms[e] += math.Abs(val[k] * x[j])
+			s.add(int(j), val[k])
 		}
-		if terms[e] == 0 {
-			continue
+		terms := s.size()
+		if i := e - rows.curved; i >= 0 {
+			s.add(n+i, 1)
 		}
-		for k, j := range ind {
-			reach[j] = max(reach[j], math.Abs(val[k])/terms[e])
-			eq.add(int(j), val[k]/terms[e])
-		}
-		if i := e - rows.curved; i >= 0 && weight[n+i] > 0 {
-			eq.add(n+i, 1/terms[e])
-		}
-		eq.endRow(e)
+		s.end(terms, exactSum{})
 	}
-	for j := range x {
-		if weight[j] = math.Abs(x[j]); reach[j] > 0 {
-			weight[j] = max(weight[j], freedomShare/reach[j])
+	reach := s.reach()
+	for u, v := range s.y {
+		if s.weight[u] = math.Abs(v); u < n && reach[u] > 0 {
+			s.weight[u] = max(s.weight[u], freedomShare/reach[u])
 		}
 	}
-	return eq, terms, weight
+	s.within(p, n)
+	for u := n; u < len(s.y); u++ {
+		if s.weight[u] == 0 {
+			s.weight[u] = -1
+		}
+	}
 }
 
 // rowLists holds the rows of P, if there are entries, and then those of A.
@@ -326,14 +282,53 @@ func (r *rowLists) slack(p *Problem, x, low, s []float64) {
 	}
 }
 
-// equations is a system M y = r, equation by equation, and the column or row that each comes from.
-type equations struct {
-	unknowns int
-	local    []ellipsoid
-	ptr      []int32
-	ind      []int32
+// system is M y + c = 0, equation by equation, each divided by its terms. The unknowns have a part low below the last
+// places of y.
+type system struct {
+	ptr, ind []int32
 	val      []float64
-	of       []int
+	terms    []float64
+	constant []exactSum
+	y, low   []float64
+	weight   []float64 // how freely they may change, negative for not at all
+	local    []ellipsoid
+}
+
+func newSystem(y []float64) *system {
+	return &system{ptr: []int32{0}, y: slices.Clone(y), low: make([]float64, len(y)), weight: make([]float64, len(y))}
+}
+
+// add adds an entry to the equation at hand.
+func (s *system) add(unknown int, v float64) {
+	s.ind, s.val = append(s.ind, int32(unknown)), append(s.val, v)
+}
+
+// size is the sum of the absolute values of its terms.
+func (s *system) size() (size float64) {
+	for k := int(s.ptr[len(s.ptr)-1]); k < len(s.ind); k++ {
+		size += math.Abs(s.val[k] * s.y[s.ind[k]])
+	}
+	return size
+}
+
+// end ends the equation, which is left out where it has no terms.
+func (s *system) end(terms float64, constant exactSum) {
+	if from := s.ptr[len(s.ptr)-1]; terms == 0 {
+		s.ind, s.val = s.ind[:from], s.val[:from]
+		return
+	}
+	s.ptr, s.terms, s.constant = append(s.ptr, int32(len(s.ind))), append(s.terms, terms), append(s.constant, constant)
+}
+
+// reach returns max_e |m_eu| / terms_e for each unknown.
+func (s *system) reach() []float64 {
+	out := make([]float64, len(s.y))
+	for e, terms := range s.terms {
+		for k := s.ptr[e]; k < s.ptr[e+1]; k++ {
+			out[s.ind[k]] = max(out[s.ind[k]], math.Abs(s.val[k])/terms)
+		}
+	}
+	return out
 }
 
 // ellipsoid is that of Dikin at a point v of a cone, {v + Dw: |w| <= 1}, for the unknowns from first on: it lies in the
@@ -343,16 +338,16 @@ type ellipsoid struct {
 	d          []float64
 }
 
-// within lets the unknowns from offset on, v, which is in the cones, change within the ellipsoids at v where these are
+// within lets the unknowns from offset on, which are in the cones, change within the ellipsoids there where these are
 // known, and by the largest entry of the cone elsewhere.
-func (e *equations) within(p *Problem, v []float64, offset int, weight []float64) {
+func (s *system) within(p *Problem, offset int) {
 	for row, k := range Rows(p.Cones) {
 		at := offset + row
 		switch of := families[k.Kind].ellipsoid; {
 		case of != nil && k.Dim <= largestEllipsoid:
-			e.local = append(e.local, ellipsoid{at, k.Dim, of(v[row : row+k.Dim])})
+			s.local = append(s.local, ellipsoid{at, k.Dim, of(s.y[at : at+k.Dim])})
 		case !k.Kind.Intervals():
-			fillMax(weight[at : at+k.Dim])
+			fillMax(s.weight[at : at+k.Dim])
 		}
 	}
 }
@@ -360,26 +355,21 @@ func (e *equations) within(p *Problem, v []float64, offset int, weight []float64
 // largestEllipsoid is the dimension up to which the dense block of a cone is worth its price.
 const largestEllipsoid = 64
 
-func (e *equations) add(unknown int, v float64) {
-	e.ind, e.val = append(e.ind, int32(unknown)), append(e.val, v)
-}
-
-func (e *equations) endRow(of int) {
-	e.ptr, e.of = append(e.ptr, int32(len(e.ind))), append(e.of, of)
-}
-
-// polish lets improve, in rounds, change the unknowns by what the equations lack, until it says that this is enough or
-// that does not fall any more.
-func (e *equations) polish(weight []float64, lack func(right []float64), improve func(change *leastChange,
-	right []float64) (enough bool)) {
-	change, ok := newLeastChange(e, weight)
+// polish changes the unknowns by what the equations lack, in rounds, until enough says so or that does not fall any
+// more.
+func (s *system) polish(enough func() bool) {
+	change, ok := newLeastChange(s)
 	if !ok {
 		return
 	}
-	right, last := make([]float64, len(e.of)), math.Inf(1)
+	right, last := make([]float64, len(s.terms)), math.Inf(1)
 	for range polishRounds {
-		lack(right)
-		if improve(change, right) {
+		s.lack(right)
+		change.apply(right, s.low)
+		for i, v := range s.y { // what is not below the last places
+			s.y[i], s.low[i] = twoSum(v, s.low[i])
+		}
+		if enough() {
 			return
 		}
 		size := maxAbs(right)
@@ -387,6 +377,18 @@ func (e *equations) polish(weight []float64, lack func(right []float64), improve
 			return
 		}
 		last = size
+	}
+}
+
+// lack writes what the equations lack, divided by their terms.
+func (s *system) lack(right []float64) {
+	for e, terms := range s.terms {
+		sum := s.constant[e]
+		for k := s.ptr[e]; k < s.ptr[e+1]; k++ {
+			sum.addProduct(s.val[k], s.y[s.ind[k]])
+			sum.addProduct(s.val[k], s.low[s.ind[k]])
+		}
+		right[e] = -sum.value() / terms
 	}
 }
 
@@ -402,8 +404,8 @@ type leastChange struct {
 	x      []float64
 }
 
-func newLeastChange(eq *equations, weight []float64) (*leastChange, bool) {
-	k := eq.unknowns
+func newLeastChange(eq *system) (*leastChange, bool) {
+	k, weight := len(eq.y), eq.weight
 	total := k + len(eq.ptr) - 1
 	ptr, ind, val := make([]int32, 1, total+1), make([]int32, 0, len(eq.ind)+total), make([]float64, 0, len(eq.ind)+total)
 	sign := make([]int8, total)
@@ -417,12 +419,15 @@ func newLeastChange(eq *equations, weight []float64) (*leastChange, bool) {
 			block[l.first+i] = int32(b)
 		}
 	}
-	for e := range len(eq.ptr) - 1 {
+	for e, terms := range eq.terms {
 		last := int32(-1)
 		for at := eq.ptr[e]; at < eq.ptr[e+1]; at++ {
-			b := block[eq.ind[at]]
+			v, b := eq.val[at]/terms, block[eq.ind[at]]
+			if weight[eq.ind[at]] < 0 {
+				continue
+			}
 			if b < 0 {
-				ind, val = append(ind, eq.ind[at]), append(val, eq.val[at]*weight[eq.ind[at]])
+				ind, val = append(ind, eq.ind[at]), append(val, v*weight[eq.ind[at]])
 				continue
 			}
 			l := &eq.local[b]
@@ -434,7 +439,7 @@ func newLeastChange(eq *equations, weight []float64) (*leastChange, bool) {
 			}
 			row := l.d[(int(eq.ind[at])-l.first)*l.dim:][:l.dim]
 			for i, d := range row {
-				val[len(val)-l.dim+i] += eq.val[at] * d
+				val[len(val)-l.dim+i] += v * d
 			}
 		}
 		ind, val, sign[k+e] = append(ind, int32(k+e)), append(val, -polishDelta), -1

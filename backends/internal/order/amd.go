@@ -7,25 +7,7 @@ import (
 )
 
 // Options tune [AMD]. The zero value asks for the defaults.
-//
-// Rows of high degree make minimum degree slow: such a row is rescanned at the
-// elimination of each of its neighbours, which costs up to its degree squared.
-// They are set aside until the others are eliminated. Then they are ordered too,
-// by the same method on the graph that is left, in which each connected part of
-// the eliminated rows is one clique.
-//
-// While they are aside, they still count in the degrees of the others. Without
-// that, of two neighbours with the same few sparse entries the one that has
-// hundreds of dense ones could go first and hand them on to the other. Each node
-// keeps a 64-bit set of the classes of rows aside that its elimination fills; up
-// to 64 rows each is a class of its own, beyond that neighbouring rows share one
-// and the degrees become upper bounds.
 type Options struct {
-	// Dense sets a row aside when its degree is above
-	// max(16, Dense sqrt(n), 2 x the median degree). Default 5; negative sets
-	// none aside. The median keeps a matrix that is dense all over in one piece.
-	Dense float64
-
 	// Weights, if not nil, says how many twins of the matrix each row stands for,
 	// itself included: rows with the same entries and with none among themselves,
 	// which the caller has left out except for one. They count in the degrees of
@@ -38,11 +20,20 @@ type Options struct {
 	Stop *stop.Stop
 }
 
+// Rows of high degree make minimum degree slow: such a row is rescanned at the elimination of each of its neighbours,
+// which costs up to its degree squared. Those with more than
+//
+//	max(minDense, dense sqrt(n), medianFactor times the median)
+//
+// entries are set aside until the others are eliminated, and come then, of the least degree first. The median keeps a
+// matrix that is dense all over in one piece.
+//
+// While they are aside, they still count in the degrees of the others. Without that, of two neighbours with the same
+// few sparse entries the one that has hundreds of dense ones could go first and hand them on to the other. Each node
+// keeps a 64-bit set of the classes of rows aside that its elimination fills; up to 64 rows each is a class of its own,
+// beyond that neighbouring rows share one and the degrees become upper bounds.
 const (
-	// With 2 or 10 the entries of L differ by less than a percent from those
-	// with 5 on the patterns of the tests; less sets too many rows of graphs
-	// with irregular degrees aside, more leaves slow rows in.
-	defaultDense = 5
+	dense        = 5
 	minDense     = 16 // below this degree a row is cheap to rescan
 	medianFactor = 2
 	linkShare    = 8 // at most one linking row for so many rows aside, see eliminateAll
@@ -60,35 +51,25 @@ func AMD(n int, colptr, rowidx []int32, o Options) []int32 {
 		return []int32{}
 	}
 	g := newGraph(n, o.Weights, o.Stop)
-	degrees := g.work
+	counts := g.work
 	for j := range n {
 		if o.Stop.Reached(nodeWork + 2*int(colptr[j+1]-colptr[j])) {
 			return nil
 		}
 		for _, i := range rowidx[colptr[j]:colptr[j+1]] {
 			if int(i) < j {
-				degrees[i]++
-				degrees[j]++
+				counts[i]++
+				counts[j]++
+				g.degree[i] += g.weight[j]
+				g.degree[j] += g.weight[i]
 			}
 		}
 	}
-	limit := denseLimit(degrees, g.bucket, o)
-	g.load(colptr, rowidx, degrees, limit)
+	g.load(colptr, rowidx, counts, denseLimit(counts, g.bucket))
 	if o.Stop.Reached(0) {
 		return nil
 	}
-	if g.wait == 0 {
-		limit = math.MaxInt
-	} else if o.Weights != nil {
-		limit = max(limit, g.lightestAside(colptr, rowidx)-1)
-	}
-	g.eliminateAll(limit, g.wait/linkShare)
-	if g.left > 0 && !o.Stop.Reached(0) {
-		if g.reload(colptr, rowidx); !o.Stop.Reached(0) {
-			g.eliminateAll(math.MaxInt, 0)
-		}
-	}
-	if o.Stop.Reached(0) {
+	if g.eliminateAll(g.wait / linkShare); o.Stop.Reached(0) {
 		return nil
 	}
 	return g.assemblyOrder()
@@ -135,23 +116,16 @@ func checkWeights(n int, weights []int32) {
 	}
 }
 
-// denseLimit returns the largest degree of a row that is not set aside. work has
-// the length of degrees.
-func denseLimit(degrees, work []int32, o Options) int {
-	n := len(degrees)
-	if o.Dense < 0 {
-		return math.MaxInt
-	}
-	if o.Dense == 0 {
-		o.Dense = defaultDense
-	}
-	limit := max(minDense, int(o.Dense*math.Sqrt(float64(n))))
+// denseLimit returns the largest number of entries of a row that is not set aside. work has the length of counts.
+func denseLimit(counts, work []int32) int {
+	n := len(counts)
+	limit := max(minDense, int(dense*math.Sqrt(float64(n))))
 	if limit >= n-1 {
 		return math.MaxInt
 	}
-	// The median by counting; duplicates may push a degree beyond n-1.
+	// The median by counting; duplicates may push a count beyond n-1.
 	clear(work)
-	for _, c := range degrees {
+	for _, c := range counts {
 		work[min(int(c), n-1)]++
 	}
 	median, seen := 0, int(work[0])

@@ -1,9 +1,15 @@
 package order
 
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
 // assemblyOrder returns the order of the nodes: pivots in a postorder of the
 // assembly tree, each with the nodes merged into it. The largest child comes
 // last, next to its parent, because the two are most likely to share a
-// supernode.
+// supernode. The rest follows as sortRest has it.
 func (g *graph) assemblyOrder() []int32 {
 	g.shortenMerges()
 	if g.stop.Reached(0) {
@@ -38,9 +44,14 @@ func (g *graph) assemblyOrder() []int32 {
 	// Place of each pivot's block, and then of the nodes in it, pivot first.
 	place := g.bucket
 	at := int32(0)
-	for root := range g.n {
-		if g.weight[root] > 0 && g.parent[root] < 0 {
-			for i := range tree(int32(root), g.parent, child, sibling) {
+	var rest []int32
+	for root := range int32(g.n) {
+		switch {
+		case g.weight[root] == 0 || g.parent[root] >= 0:
+		case g.elements[root] >= 0:
+			rest = append(rest, root)
+		default:
+			for i := range tree(root, g.parent, child, sibling) {
 				if g.stop.Reached(nodeWork) {
 					return nil
 				}
@@ -48,6 +59,11 @@ func (g *graph) assemblyOrder() []int32 {
 				at += nodes[i]
 			}
 		}
+	}
+	g.sortRest(rest)
+	for _, i := range rest {
+		place[i] = at
+		at += nodes[i]
 	}
 	perm := make([]int32, g.n)
 	for i := range g.n {
@@ -67,6 +83,30 @@ func (g *graph) assemblyOrder() []int32 {
 	}
 	return perm
 }
+
+// sortRest sorts the rows set aside by their degrees, those of about the same one as they are numbered, and then what is
+// left. Of dense data with holes both rows and columns are aside, and either should be together.
+func (g *graph) sortRest(rest []int32) {
+	for _, i := range rest {
+		if g.rank[i] < 0 {
+			g.degree[i] = math.MaxInt32
+		}
+	}
+	order := func(i, j int32) int { return cmp.Or(cmp.Compare(g.degree[i], g.degree[j]), cmp.Compare(i, j)) }
+	slices.SortFunc(rest, order)
+	same, last := int32(0), 0
+	for _, i := range rest {
+		d := g.degree[i]
+		if int(d) > last+last/sameDegree {
+			same = d
+		}
+		last, g.degree[i] = int(d), same
+	}
+	slices.SortFunc(rest, order)
+}
+
+// sameDegree is the part of a degree by which another may be larger and about the same.
+const sameDegree = 16
 
 // shortenMerges makes the parent of each merged variable the pivot with which it
 // was eliminated.

@@ -106,3 +106,15 @@ func transpose(n int, colptr, rowidx []int32, s *stop.Stop) (rowptr, cols []int3
 	}
 	return rowptr[:n+1], cols
 }
+
+// findRoot follows root to the root of i and shortens the path.
+func findRoot(root []int32, i int32) int32 {
+	r := i
+	for root[r] >= 0 {
+		r = root[r]
+	}
+	for i != r {
+		i, root[i] = root[i], r
+	}
+	return r
+}

@@ -22,11 +22,10 @@ import (
 // share an element. Absorbed variables are dropped from a list when it is next
 // rewritten; a list never grows.
 type graph struct {
-	n       int
-	total   int     // the weight of all nodes
-	left    int     // the weight of those that are not yet eliminated
-	wait    int     // the weight of those of them that are set aside
-	initial []int32 // weights at the start, nil if all are 1
+	n     int
+	total int // the weight of all nodes
+	left  int // the weight of those that are not yet eliminated
+	wait  int // the weight of those of them that are set aside
 
 	lists []int32 // all lists; lists[free:] is free
 	free  int
@@ -89,7 +88,7 @@ func newGraph(n int, weights []int32, s *stop.Stop) *graph {
 	}
 	take := func() []int32 { return cut(n) }
 	g := &graph{
-		n: n, total: total, left: total, initial: weights, stop: s, start: make([]int, n), reach: make([]uint64, n),
+		n: n, total: total, left: total, stop: s, start: make([]int, n), reach: make([]uint64, n),
 		size: take(), elements: take(), weight: take(), degree: take(), parent: take(), front: take(), stamps: take(),
 		queue:    degreeQueue{head: cut(total), next: take(), prev: take(), key: take()},
 		hashHead: take(), bucket: take(), rank: take(), work: take(),
@@ -98,28 +97,21 @@ func newGraph(n int, weights []int32, s *stop.Stop) *graph {
 		if s.Reached(nodeWork) {
 			break
 		}
-		g.weight[i], g.parent[i], g.hashHead[i], g.stamps[i] = g.initialWeight(i), -1, -1, 1
+		g.weight[i], g.parent[i], g.hashHead[i], g.stamps[i] = 1, -1, -1, 1
 	}
+	copy(g.weight, weights)
 	g.stamp = 2
 	g.queue.reset()
 	return g
 }
 
-func (g *graph) initialWeight(i int) int32 {
-	if g.initial == nil {
-		return 1
-	}
-	return g.initial[i]
-}
-
-// eliminateAll eliminates variables as long as their priority is at most limit.
-// It leaves the last few over if they are twice as expensive as any before: they
-// link the rows set aside and should be weighed against those.
-func (g *graph) eliminateAll(limit, few int) {
+// eliminateAll eliminates the variables, but for the last few if they are twice as expensive as any before: they link
+// the rows set aside, and come behind them.
+func (g *graph) eliminateAll(few int) {
 	highest := 0
 	for {
 		p, degree := g.queue.pop()
-		if p < 0 || degree > limit || degree > 2*highest && g.left-g.wait <= few || g.stop.Reached(nodeWork+int(g.size[p])) {
+		if p < 0 || degree > 2*highest && g.left-g.wait <= few || g.stop.Reached(nodeWork+int(g.size[p])) {
 			return
 		}
 		highest = max(highest, degree)

@@ -29,9 +29,8 @@ type Options struct {
 // matrix that is dense all over in one piece.
 //
 // While they are aside, they still count in the degrees of the others. Without that, of two neighbours with the same
-// few sparse entries the one that has hundreds of dense ones could go first and hand them on to the other. Each node
-// keeps a 64-bit set of the classes of rows aside that its elimination fills; up to 64 rows each is a class of its own,
-// beyond that neighbouring rows share one and the degrees become upper bounds.
+// few sparse entries the one that has hundreds of dense ones could go first and hand them on to the other. A node keeps
+// the largest number that it or a node that fills it has of them: where these are the same rows, that is all of them.
 const (
 	dense        = 5
 	minDense     = 16 // below this degree a row is cheap to rescan

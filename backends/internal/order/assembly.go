@@ -84,11 +84,11 @@ func (g *graph) assemblyOrder() []int32 {
 	return perm
 }
 
-// sortRest sorts the rows set aside by their degrees, those of about the same one as they are numbered, and then what is
-// left. Of dense data with holes both rows and columns are aside, and either should be together.
+// sortRest sorts the rows set aside by their degrees, those of about the same one as they are numbered, and then what
+// is left. Of dense data with holes both rows and columns are aside, and either should be together.
 func (g *graph) sortRest(rest []int32) {
 	for _, i := range rest {
-		if g.rank[i] < 0 {
+		if !g.aside[i] {
 			g.degree[i] = math.MaxInt32
 		}
 	}

@@ -3,20 +3,12 @@ package order
 // load builds the graph of the rows with up to limit entries, of which it is told the numbers, and of twins that weigh
 // more than their neighbours; the others are set aside.
 func (g *graph) load(colptr, rowidx, counts []int32, limit int) {
-	n, aside := g.n, 0
+	n := g.n
 	for i := range n {
-		g.rank[i] = -1
-		if int(counts[i]) > limit && g.weight[i] <= g.degree[i] {
-			g.rank[i] = int32(aside)
-			aside++
+		if g.aside[i] = int(counts[i]) > limit && g.weight[i] <= g.degree[i]; g.aside[i] {
+			g.wait += int(g.weight[i])
 		} else {
 			g.degree[i] = 0
-		}
-	}
-	for i, r := range g.rank {
-		if r >= 0 {
-			g.classWeight[class(int(r), aside)] += g.weight[i]
-			g.wait += int(g.weight[i])
 		}
 	}
 	each := func(do func(i, j int32)) { // both ways for each entry between rows in the graph
@@ -28,14 +20,14 @@ func (g *graph) load(colptr, rowidx, counts []int32, limit int) {
 				if i >= j {
 					continue
 				}
-				switch ri, rj := g.rank[i], g.rank[j]; {
-				case ri < 0 && rj < 0:
+				switch {
+				case !g.aside[i] && !g.aside[j]:
 					do(i, j)
 					do(j, i)
-				case ri < 0:
-					g.reach[i] |= 1 << class(int(rj), aside)
-				case rj < 0:
-					g.reach[j] |= 1 << class(int(ri), aside)
+				case !g.aside[i]:
+					g.reach[i] = min(g.reach[i]+g.weight[j], int32(g.wait))
+				case !g.aside[j]:
+					g.reach[j] = min(g.reach[j]+g.weight[i], int32(g.wait))
 				}
 			}
 		}
@@ -52,6 +44,7 @@ func (g *graph) load(colptr, rowidx, counts []int32, limit int) {
 	// An element is written before those that it replaces are dropped, hence n;
 	// the fifth saves compactions.
 	g.lists = make([]int32, g.free+g.free/5+n)
+	clear(g.reach)
 	each(func(i, j int32) {
 		g.lists[g.start[i]+int(g.size[i])] = j
 		g.size[i]++
@@ -61,17 +54,9 @@ func (g *graph) load(colptr, rowidx, counts []int32, limit int) {
 		if g.stop.Reached(nodeWork) {
 			return
 		}
-		if g.rank[i] < 0 {
+		if !g.aside[i] {
 			g.degree[i] = min(g.degree[i], int32(g.left-g.wait)-g.weight[i]) // less for duplicates
 			g.queue.insert(int32(i), g.priority(int32(i)))
 		}
 	}
-}
-
-// class maps the r-th of k rows set aside to one of 64 classes.
-func class(r, k int) int {
-	if k <= 64 {
-		return r
-	}
-	return r * 64 / k
 }

@@ -20,7 +20,7 @@
 //	ordering algorithm. SIAM J. Matrix Anal. Appl. 17 (1996) 886-905,
 //
 // with two additions of our own for the dense rows that the KKT systems of data
-// fitting have: how they are set aside, described at [Options], and when a block
+// fitting have: how they are set aside, described at the constants of amd.go, and when a block
 // of them has its turn, described at the method priority. Rows that a caller knows
 // to be twins may be given as one row with a weight, see [Options]. The order is a
 // postorder of the assembly tree. A code that needs a postorder of the

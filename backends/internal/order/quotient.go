@@ -2,7 +2,6 @@ package order
 
 import (
 	"math"
-	"math/bits"
 
 	"github.com/conetune/conetune/internal/stop"
 )
@@ -35,10 +34,10 @@ type graph struct {
 	elements []int32 // how many entries of a variable's list are elements; -1 for a pivot
 	// of the original nodes in a variable or pivot; 0 if merged into another; negated while in the current element
 	weight []int32
-	degree []int32  // of a variable: bound on the external degree; of an element: weight of its list
-	reach  []uint64 // classes of the rows set aside that are filled by the elimination of the node
-	parent []int32  // where the node was absorbed, or -1
-	front  []int32  // of a pivot: bound on the entries below its block in L
+	degree []int32 // of a variable: bound on the external degree; of an element: weight of its list
+	reach  []int32 // of the rows set aside, the weight that the elimination of the node fills, at least
+	parent []int32 // where the node was absorbed, or -1
+	front  []int32 // of a pivot: bound on the entries below its block in L
 
 	// During a pivot, stamps[e] - stamp is the weight of element e outside the
 	// current element, if that is not negative. stamps[e] = 0 marks dead
@@ -51,14 +50,10 @@ type graph struct {
 
 	hashHead []int32 // first variable of each hash bucket, or -1
 	bucket   []int32 // hash bucket of a variable of the current element
-	rank     []int32 // index among the rows set aside, or -1
+	aside    []bool  // the row is set aside
 	work     []int32
 
 	stop *stop.Stop // once it is reached, whatever is under way is left unfinished
-
-	classWeight  [64]int32 // of the rows in each class
-	cachedReach  uint64    // the last argument and result of reachWeight
-	cachedWeight int
 }
 
 // largeGraph is the number of nodes from which the arrays of a graph are allocated one by one.
@@ -88,10 +83,10 @@ func newGraph(n int, weights []int32, s *stop.Stop) *graph {
 	}
 	take := func() []int32 { return cut(n) }
 	g := &graph{
-		n: n, total: total, left: total, stop: s, start: make([]int, n), reach: make([]uint64, n),
+		n: n, total: total, left: total, stop: s, start: make([]int, n), aside: make([]bool, n),
 		size: take(), elements: take(), weight: take(), degree: take(), parent: take(), front: take(), stamps: take(),
 		queue:    degreeQueue{head: cut(total), next: take(), prev: take(), key: take()},
-		hashHead: take(), bucket: take(), rank: take(), work: take(),
+		hashHead: take(), bucket: take(), reach: take(), work: take(),
 	}
 	for i := range n {
 		if s.Reached(nodeWork) {
@@ -232,18 +227,18 @@ func (g *graph) update(p int32) (merged int32) {
 		if g.stop.Reached(2 * int(g.size[i])) {
 			return merged
 		}
-		g.reach[i] |= reach
+		g.reach[i] = max(g.reach[i], reach)
 		begin := g.start[i]
 		mid, end := begin+int(g.elements[i]), begin+int(g.size[i])
 		to := begin
-		hash := uint32(g.reach[i] ^ g.reach[i]>>32)
+		hash := uint32(g.reach[i])
 		degree := int32(0)
 		for _, e := range g.lists[begin:mid] {
 			if g.stamps[e] == 0 {
 				continue
 			}
 			outside := g.stamps[e] - g.stamp
-			if outside == 0 && g.reach[e]&^reach == 0 {
+			if outside == 0 && g.reach[e] <= reach {
 				g.absorb(e, p) // all of it is in p: aggressive absorption
 				continue
 			}
@@ -306,7 +301,7 @@ func (g *graph) finish(p, weight int32) {
 	}
 	g.size[p] = int32(kept)
 	g.free = g.start[p] + kept
-	g.front[p] = g.degree[p] + int32(g.reachWeight(g.reach[p]))
+	g.front[p] = g.degree[p] + g.reach[p]
 	if kept == 0 {
 		g.stamps[p] = 0 // a root
 	}
@@ -324,24 +319,11 @@ func (g *graph) finish(p, weight int32) {
 // are twins of the matrix as long as none of their neighbours is eliminated: they
 // are no block, and leave one after the other at d each.
 func (g *graph) priority(i int32) int {
-	p := int(g.degree[i]) + g.reachWeight(g.reach[i])
+	p := int(g.degree[i] + g.reach[i])
 	if w := int(g.weight[i]); g.size[i] > 1 && g.elements[i] > 0 {
 		p = max(p, w+w/4)
 	}
 	return min(p, g.total-1)
-}
-
-// reachWeight bounds the number of rows in a set of classes.
-func (g *graph) reachWeight(set uint64) int {
-	if set == g.cachedReach {
-		return g.cachedWeight
-	}
-	sum := 0
-	for s := set; s != 0; s &= s - 1 {
-		sum += int(g.classWeight[bits.TrailingZeros64(s)])
-	}
-	g.cachedReach, g.cachedWeight = set, sum
-	return sum
 }
 
 // resetStamps restarts the stamps before they overflow.

@@ -195,7 +195,6 @@ func (c *convexity) check(p *sparse.CSC) error {
 		return nil
 	}
 	found := c.factor.NegativeDirection()
-	low, high := max(eigenvalueRounding, c.needed(found)), eigenvalueDoubtful
 	direction := make([]float64, len(diagonal))
 	for j, of := range c.vars {
 		direction[of] = found[j] * c.scale[j]
@@ -204,18 +203,14 @@ func (c *convexity) check(p *sparse.CSC) error {
 	if err == nil || !c.convexWith(eigenvalueDoubtful) {
 		return err
 	}
-	for guess := true; high > doubtfulRatio*low; guess = !guess {
-		middle := math.Sqrt(low * high)
-		if guess { // that the last direction has told nearly all
-			middle = min(middle, math.Sqrt(doubtfulRatio)*low)
-		}
-		if c.convexWith(middle) {
-			high = middle
+	low := eigenvalueRounding
+	for c.shift = eigenvalueDoubtful; c.shift > doubtfulRatio*low; {
+		if middle := math.Sqrt(low * c.shift); c.convexWith(middle) {
+			c.shift = middle
 		} else {
-			low = max(middle, c.needed(c.factor.NegativeDirection()))
+			low = middle
 		}
 	}
-	c.shift = high
 	return nil
 }
 
@@ -226,21 +221,6 @@ func (c *convexity) convexWith(shift float64) bool {
 		c.shifted[c.ptr[j+1]-1] *= 1 + shift // the diagonal is the last of its column
 	}
 	return c.factor.positive(c.shifted)
-}
-
-// needed returns the part of its diagonal that must be added to the scaled matrix K for d'Kd to be zero.
-func (c *convexity) needed(d []float64) float64 {
-	whole, diagonal := 0.0, 0.0
-	for j, dj := range d {
-		for k := c.ptr[j]; k < c.ptr[j+1]; k++ {
-			if i := int(c.ind[k]); i == j {
-				diagonal += c.values[k] * dj * dj
-			} else {
-				whole += 2 * c.values[k] * d[i] * dj
-			}
-		}
-	}
-	return -(whole + diagonal) / diagonal
 }
 
 // analyze lays out the upper triangle with its diagonal and analyses it.

@@ -52,9 +52,9 @@ func (u *units) of(p *Problem) *units {
 	floats.AddConst(1, u.d)
 	floats.AddConst(1, u.e)
 	rows, cols := u.rows, u.cols
-	largestEntries(p.A, rows, cols)
+	spread.Largest(p.A, 1, u.e, u.d, rows, cols)
 	Blocks(p.Cones, func(first, dim int) { fillMax(rows[first : first+dim]) })
-	u.curved = largestEntries(p.P, cols, cols)
+	u.curved = spread.Largest(p.P, 1, u.d, u.d, cols, cols)
 	if within(rows) && within(cols) {
 		u.sizes(p)
 		if within([]float64{u.right, u.cost, u.curved}) {
@@ -72,30 +72,6 @@ func (u *units) of(p *Problem) *units {
 	}
 	u.sizes(p)
 	return u
-}
-
-// largestEntries raises rows and cols, which may be one, to the largest absolute entries of the rows and columns of a,
-// which may be nil, and returns the largest of all.
-func largestEntries(a *sparse.CSC, rows, cols []float64) (most float64) {
-	if a == nil {
-		return 0
-	}
-	raw := a.RawMatrix()
-	for j := range cols {
-		largest := 0.0
-		ind, data := raw.Ind[raw.Indptr[j]:raw.Indptr[j+1]], raw.Data[raw.Indptr[j]:raw.Indptr[j+1]]
-		for k, v := range data {
-			i := ind[k]
-			if v = math.Abs(v); v > rows[i] {
-				rows[i] = v
-			}
-			if v > largest {
-				largest = v
-			}
-		}
-		most, cols[j] = max(most, largest), max(cols[j], largest)
-	}
-	return most
 }
 
 // rightSizes writes the sizes of b, bounds of boxes that are not far counting as b, where row i is multiplied by

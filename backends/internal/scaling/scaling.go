@@ -96,14 +96,14 @@ func unit(size float64) float64 {
 // measure returns how far the largest entries of the rows of E A D, and of the
 // columns of [c D P D; E A D], are from each other and from one, and the size of the
 // objective, the larger of |c D q| and |c D P D|. Every setup pays for it.
-func (s *Scaling) measure(p *backends.Problem) (spread, size float64) {
+func (s *Scaling) measure(p *backends.Problem) (apart, size float64) {
 	s.col, s.row = dense.Cleared(s.col, len(s.d)), dense.Cleared(s.row, len(s.e))
 	col, row := s.col, s.row
-	size = largest(p.P, s.c, s.d, s.d, col, col)
+	size = spread.Largest(p.P, s.c, s.d, s.d, col, col)
 	for j, v := range p.Q {
 		size = max(size, math.Abs(v)*s.c*s.d[j])
 	}
-	largest(p.A, 1, s.e, s.d, row, col)
+	spread.Largest(p.A, 1, s.e, s.d, row, col)
 	backends.Blocks(p.Cones, func(first, dim int) {
 		top := slices.Max(row[first : first+dim])
 		for i := first; i < first+dim; i++ {
@@ -111,29 +111,6 @@ func (s *Scaling) measure(p *backends.Problem) (spread, size float64) {
 		}
 	})
 	return max(ratio(col), ratio(row)), size
-}
-
-// largest raises row and col, which may be one, to the largest absolute entries of c E A D, and returns the largest.
-func largest(a *sparse.CSC, c float64, e, d, row, col []float64) (size float64) {
-	if a == nil {
-		return 0
-	}
-	raw := a.RawMatrix()
-	for j, dj := range d {
-		most := 0.0
-		rows, data := raw.Ind[raw.Indptr[j]:raw.Indptr[j+1]], raw.Data[raw.Indptr[j]:raw.Indptr[j+1]]
-		for k, v := range data {
-			i := rows[k]
-			if v = math.Abs(v) * c * e[i] * dj; v > row[i] {
-				row[i] = v
-			}
-			if v > most {
-				most = v
-			}
-		}
-		col[j], size = max(col[j], most), max(size, most)
-	}
-	return size
 }
 
 // fit returns the factors of the least squares, with c = 1.

@@ -216,3 +216,27 @@ func (f Factors) Powers() Factors {
 	f.C, f.T = Power(f.C), Power(f.T)
 	return f
 }
+
+// Largest raises row and col, which may be one, to the largest absolute entries of the rows and columns of c E A D, for
+// diagonals e and d, and returns the largest of all. A may be nil.
+func Largest(a *sparse.CSC, c float64, e, d, row, col []float64) (size float64) {
+	if a == nil {
+		return 0
+	}
+	raw := a.RawMatrix()
+	for j, dj := range d {
+		most := 0.0
+		rows, data := raw.Ind[raw.Indptr[j]:raw.Indptr[j+1]], raw.Data[raw.Indptr[j]:raw.Indptr[j+1]]
+		for k, v := range data {
+			i := rows[k]
+			if v = math.Abs(v) * c * e[i] * dj; v > row[i] {
+				row[i] = v
+			}
+			if v > most {
+				most = v
+			}
+		}
+		col[j], size = max(col[j], most), max(size, most)
+	}
+	return size
+}

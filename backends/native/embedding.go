@@ -153,7 +153,7 @@ func (e *embedding) raising(solve func() error) error {
 // steps get shorter the embedding is back. With exponential and power cones that gains nothing. What solves leave in the
 // rows of the cones, tau does not take up then, and it may be staysLeft of that.
 func (e *embedding) keepsTau() bool {
-	return !e.whole() && e.kappa < foundTau*e.tau && min(e.primal, e.dual) >= longStep
+	return len(e.nonsymmetric) == 0 && !e.whole() && e.kappa < foundTau*e.tau && min(e.primal, e.dual) >= longStep
 }
 
 const (

@@ -150,8 +150,8 @@ func (e *embedding) raising(solve func() error) error {
 
 // keepsTau says that there is a solution and tau has found its size: kappa is small beside it, and the last step was
 // long. Then tau stays as it is, as in methods without the embedding, and two systems are solved, not three. Where the
-// steps get shorter the embedding is back. With exponential and power cones that gains nothing. What solves leave in the
-// rows of the cones, tau does not take up then, and it may be staysLeft of that.
+// steps get shorter the embedding is back. With exponential and power cones that gains nothing. What solves leave in
+// the rows of the cones, tau does not take up then, and may be staysLeft of that.
 func (e *embedding) keepsTau() bool {
 	return len(e.nonsymmetric) == 0 && !e.whole() && e.kappa < foundTau*e.tau && min(e.primal, e.dual) >= longStep
 }

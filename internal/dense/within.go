@@ -7,11 +7,11 @@ import (
 	"github.com/conetune/conetune/internal/stop"
 )
 
-// Within has the kernels whose time may be long, as they are called within a computation that may have to end: they look
-// at Stop between blocks of some milliseconds, and leave their outputs unfinished where it is reached. A call that takes
-// less than that does not look at it at all; whoever makes many tells Stop about them. Products of matrices, and what
-// consists of them, are shared by so many Threads, none and one being the same, where they are worth it: each entry is
-// the same to the bit, as its terms are added up by one of them.
+// Within has the kernels whose time may be long, as they are called within a computation that may have to end: they
+// look at Stop between blocks of some milliseconds, and leave their outputs unfinished where it is reached. A call that
+// takes less than that does not look at it at all; whoever makes many tells Stop about them. Products of matrices, and
+// what consists of them, are shared by so many Threads, none and one being the same, where they are worth it: each entry
+// is the same to the bit, as its terms are added up by one of them.
 type Within struct {
 	Stop    *stop.Stop
 	Threads int

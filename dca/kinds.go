@@ -150,8 +150,8 @@ func (p *Program) ValidationAt(x [][]float64) (float64, error) {
 }
 
 // valued is a level at h, with its point of values x of its variables, as many as these have.
-func (p *Program) valued(build func(*convex.Model, convex.Expr) (Level, error), h []float64, x [][]float64) (level Level,
-	pt convex.Point, err error) {
+func (p *Program) valued(build func(*convex.Model, convex.Expr) (Level, error), h []float64,
+	x [][]float64) (level Level, pt convex.Point, err error) {
 	if err = p.validate(); err == nil {
 		level, err = build(convex.NewModel(), convex.Const(h))
 	}

@@ -298,8 +298,9 @@ func (r *run) compass(ctx context.Context, scale []float64, best *lowerSolution,
 // slackness times P_i(x~) is the radius where its multiplier vanishes.
 const slackness = 1.25
 
-// slack is h with slack radii and bounds where the multipliers vanish: x~, v and its subgradient stay. One that is tight
-// without holding anything back would stop the others at the next kink of F. least are the P_i(x~) in their places.
+// slack is h with slack radii and bounds where the multipliers vanish: x~, v and its subgradient stay. One that is
+// tight without holding anything back would stop the others at the next kink of F. least are the P_i(x~) in their
+// places.
 func (r *run) slack(low *lowerSolution, rows [][]int) (h, least []float64) {
 	h, least = slices.Clone(low.h), slices.Clone(low.h)
 	if rows == nil {

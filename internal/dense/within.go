@@ -10,7 +10,7 @@ import (
 // Within has the kernels whose time may be long, as they are called within a computation that may have to end: they
 // look at Stop between blocks of some milliseconds, and leave their outputs unfinished where it is reached. A call that
 // takes less than that does not look at it at all; whoever makes many tells Stop about them. Products of matrices, and
-// what consists of them, are shared by so many Threads, none and one being the same, where they are worth it: each entry
+// what consists of them, are shared by so many Threads where they are worth it, none and one being the same: each entry
 // is the same to the bit, as its terms are added up by one of them.
 type Within struct {
 	Stop    *stop.Stop
@@ -29,8 +29,8 @@ const (
 	stripRows = 2048 * 24
 )
 
-// shareWork is how many multiplications the share of a thread has at least, a few tenths of a millisecond.
-const shareWork = 1 << 21
+// shareWork is how many multiplications the share of a thread has at least, half a millisecond.
+const shareWork = 1 << 23
 
 // shares returns into how many parts to cut a product of these sizes.
 func (w Within) shares(m, n, k int) int {

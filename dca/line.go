@@ -287,7 +287,8 @@ func (r *run) compass(ctx context.Context, scale []float64, best *lowerSolution,
 		}
 		return gained, nil
 	}
-	err := numerics.Compass(math.Log(compassFirst), math.Log(compassLast), len(scale)+1, along)
+	err := numerics.Compass(math.Log(compassFirst), math.Log(compassLast), len(scale)+1, along,
+		func(float64) bool { return false })
 	out := *best
 	if out.h, _ = r.slack(best, rows); !r.program.keeps(out.h) {
 		out.h = best.h

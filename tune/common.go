@@ -30,9 +30,8 @@ const (
 	compassMost = 2
 	// compassTrials bounds the lower levels that the search solves.
 	compassTrials = 60
-	// compassFirst and compassLast are the first and the last factor of its steps, refinedLast that of points between
-	// neighbours of a path.
-	compassFirst, compassLast, refinedLast = 2, 1.05, 1.02
+	// compassFirst and compassLast are the first and the last factor of its steps.
+	compassFirst, compassLast = 2, 1.01
 	// compassFloor is the share of the largest weight below which none goes down.
 	compassFloor = 1e-5
 	// compassGain is the share of the validation error below which there is nothing left to gain: a fraction of its
@@ -196,21 +195,43 @@ func (c *compass) known(point []float64) float64 {
 	return math.NaN()
 }
 
-// search goes on from the best point, with one or two weights: all together, and along the odds of the first, up or
-// down, in steps that double while they lead down and are halved where none does.
-func (c *compass) search() error {
-	return numerics.Compass(math.Log(compassFirst), math.Log(compassLast), len(c.point), c.along)
+// left is the share of the best validation error by which the parabolas through it and its neighbours at a step along
+// each axis are below it; +Inf where a neighbour was not scored.
+func (c *compass) left(step float64) float64 {
+	best, sum := c.best.value(), 0.0
+	for k := range c.point {
+		up, down := c.known(c.moved(k, step)), c.known(c.moved(k, -step))
+		if bend := up + down - 2*best; bend > 0 {
+			sum += (up - down) * (up - down) / (8 * bend)
+		} else if math.IsNaN(bend) {
+			return math.Inf(1)
+		}
+	}
+	return sum / math.Max(math.Abs(best), c.scale)
 }
 
-// along goes on along an axis while that leads down by more than compassGain, and says whether it did.
+// search goes on from the best point, with one or two weights: all together, and along the odds of the first, up or
+// down, in steps that double while they lead down and shrink where none does, until there is nothing left to gain.
+func (c *compass) search() error {
+	idle := 0
+	return numerics.Compass(math.Log(compassFirst), math.Log(compassLast), len(c.point), c.along, func(step float64) bool {
+		if c.left(step) >= compassGain {
+			idle = 0
+		} else {
+			idle++
+		}
+		return idle == 2 // at one step, a curve with small waves may hide them
+	})
+}
+
+// along goes on along an axis while that leads down, and says whether it did.
 func (c *compass) along(axis int, step float64) (gained bool, err error) {
 	for {
 		before, next := c.best.value(), c.moved(axis, step)
 		if slices.Min(next) < compassFloor*slices.Max(next) {
 			return gained, nil
 		}
-		least := before - compassGain*math.Max(math.Abs(before), c.scale)
-		if _, err := c.score(next); err != nil || !(c.best.value() < least) {
+		if _, err := c.score(next); err != nil || !(c.best.value() < before) {
 			return gained, err
 		}
 		gained, step = true, 2*step

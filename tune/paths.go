@@ -369,7 +369,7 @@ func (c *compass) refine(of []float64) error {
 		for i := 1; i < len(xs); i++ {
 			h, rise := xs[i]-xs[i-1], values[i]-values[i-1]
 			bend := 2 * h * h * math.Max(curved(xs, values, i-1), curved(xs, values, i))
-			if !(bend > 2*math.Abs(rise)) || h < math.Log(refinedLast) {
+			if !(bend > 2*math.Abs(rise)) || h < 2*math.Log(compassLast) {
 				continue
 			}
 			t := 0.5 - rise/bend

@@ -106,6 +106,7 @@ type checkedSolver struct {
 	reduction   *reduction // what is left out before inner sees the problem, nil for nothing
 	unused      *reduction // an earlier one
 	rest        Judge      // of what is left
+	restUnits   units      // its units
 	looked      bool       // obvious is what trivial found in the data
 	obvious     *Solution  // a certificate, or nil
 	solved      bool       // inner has solved before, and may go on from where it ended
@@ -174,7 +175,7 @@ func (s *checkedSolver) judgeWithin(p *Problem) *Judge {
 
 // unitsWithin are those of what the reduction leaves.
 func (s *checkedSolver) unitsWithin(*Problem) *units {
-	return s.judged.unitsOf().part(s.reduction.rows, s.reduction.cols)
+	return s.judged.unitsOf().part(&s.restUnits, s.reduction.rows, s.reduction.cols)
 }
 
 // failed adds the name of the backend, except to what says it already or is

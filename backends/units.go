@@ -106,17 +106,18 @@ func typical(sizes []float64, otherwise float64) float64 {
 	return sizes[(len(sizes)-1)/4]
 }
 
-// part returns the units of what has these rows and columns of the problem that has u.
-func (u *units) part(rows, cols []int32) *units {
-	out := *u
-	out.d, out.e = make([]float64, len(cols)), make([]float64, len(rows))
+// part returns the units of what has these rows and columns of the problem that has u, in the memory of another.
+func (u *units) part(room *units, rows, cols []int32) *units {
+	d, e := dense.Cleared(room.d, len(cols)), dense.Cleared(room.e, len(rows))
 	for at, j := range cols {
-		out.d[at] = u.d[j]
+		d[at] = u.d[j]
 	}
 	for at, i := range rows {
-		out.e[at] = u.e[i]
+		e[at] = u.e[i]
 	}
-	return &out
+	*room = *u
+	room.d, room.e = d, e
+	return room
 }
 
 // sizes finds right, cost and objective.

@@ -17,7 +17,6 @@ type embedding struct {
 	target         accuracy  // of the Newton systems
 	apart          bool      // steps of x and s and of z may differ
 	primal, dual   float64   // steps of x and s, and of z
-	stays          bool      // tau does in this iteration, see keepsTau
 	trialS, trialZ []float64 // points of nonsymmetric cones
 }
 
@@ -50,7 +49,6 @@ func (e *embedding) minusQ() {
 // out, moved inside them (as in Vandenberghe 2010). With differences, x2 and z2 are computed as such.
 func (e *embedding) start(differences bool) error {
 	e.differences, e.constant = differences, false
-	e.primal, e.dual = 0, 0
 	clear(e.s)
 	clear(e.z)
 	for i, c := range e.cones {
@@ -110,7 +108,8 @@ func inside(c cone, v []float64) {
 	}
 }
 
-// factor factors the matrix of the current scaling and solves for the constant part, where tau moves.
+// factor factors the matrix of the current scaling and solves for the constant part, with more regularisation if that
+// fails.
 func (e *embedding) factor(p progress, eps float64) error {
 	switch {
 	case e.k.whole():
@@ -127,40 +126,16 @@ func (e *embedding) factor(p progress, eps float64) error {
 	}
 	e.k.relax()
 	e.k.refactor()
-	if e.stays = e.keepsTau(); e.stays {
-		e.target.rows *= staysLeft
-		e.constant = false
-		return nil
-	}
-	return e.raising(e.constantPart)
-}
-
-// raising makes the first solve of an iteration, with more regularisation if that fails.
-func (e *embedding) raising(solve func() error) error {
-	err := solve()
+	err := e.constantPart()
 	for range maxRaises {
 		if e.f.stop.Reached(0) || err == nil && (e.whole() || !e.k.lost()) {
 			break
 		}
 		e.k.raise()
-		err = solve()
+		err = e.constantPart()
 	}
 	return err
 }
-
-// keepsTau says that there is a solution and tau has found its size: kappa is small beside it, and the last step was
-// long. Then tau stays as it is, as in methods without the embedding, and two systems are solved, not three. Where the
-// steps get shorter the embedding is back. With exponential and power cones that gains nothing. What solves leave in
-// the rows of the cones, tau does not take up then, and may be staysLeft of that.
-func (e *embedding) keepsTau() bool {
-	return len(e.nonsymmetric) == 0 && !e.whole() && e.kappa < foundTau*e.tau && min(e.primal, e.dual) >= longStep
-}
-
-const (
-	foundTau  = 0.1
-	longStep  = 0.8
-	staysLeft = 1e-3
-)
 
 // wholeLeft is what solves with the whole constant part may leave in columns and equations before Krylov steps begin,
 // most of whose time is spent near the end on digits that do not shorten the way.
@@ -240,11 +215,7 @@ func (e *embedding) affine() error {
 	if e.affineTerm(); e.f.stop.Reached(e.f.m) {
 		return errStopped
 	}
-	solve := func() error { return e.direction(1, e.kappa*e.tau, e.target) }
-	if e.stays {
-		return e.raising(solve)
-	}
-	return solve()
+	return e.direction(1, e.kappa*e.tau, e.target)
 }
 
 // combined computes the direction to the mu that the affine one makes likely, with the second-order correction, and the
@@ -299,7 +270,7 @@ const (
 
 // direction solves the Newton system whose right-hand sides are weight times
 // the residuals, the complementarity term in d for the cones, and dkt for
-// kappa tau, refined to target. The constant part x2, z2 must be there unless tau stays.
+// kappa tau, refined to target. The constant part x2, z2 must be there.
 func (e *embedding) direction(weight, dkt float64, target accuracy) error {
 	if err := e.newton(weight, weight, target); err != nil {
 		return err
@@ -308,11 +279,6 @@ func (e *embedding) direction(weight, dkt float64, target accuracy) error {
 	//   q'dx + b'dz + 2 xi'P dx - xi'P xi dtau + dkappa = -weight rt,
 	//   kappa dtau + tau dkappa = -dkt.
 	tau := e.tau
-	if e.stays {
-		e.dtau, e.dkap = 0, -dkt/tau
-		e.slacks(weight)
-		return nil
-	}
 	above := -weight*e.rt + dkt/tau - e.slope(weight)
 	e.dtau = above / e.curve
 	if math.IsNaN(e.dtau) || math.IsInf(e.dtau, 0) {

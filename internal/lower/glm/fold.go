@@ -24,7 +24,6 @@ type fold struct {
 	point            *point    // of a loss that is not of squares
 	residual         *residual // of rows
 	local            *local    // of gram
-	share            float64   // of the tolerance of the gap, to which sweeps go
 	primal           bool      // the dual problem did not come to its end
 	weights          *Weights  // to solve with
 	last             *Weights  // at which it was solved, nil for none
@@ -45,7 +44,7 @@ type fold struct {
 func (d *Data) newFold(t int) *fold {
 	f := &fold{
 		d: d, number: t, b: make([]float64, d.p*d.q), gradient: make([]float64, d.p*d.q), inWork: make([]bool, len(d.units)),
-		step: make([]float64, d.q), one: make([]int, 1), products: d.products, share: mostShare,
+		step: make([]float64, d.q), one: make([]int, 1), products: d.products,
 	}
 	if d.curved != nil {
 		f.point = d.start(t)
@@ -252,7 +251,6 @@ type ending struct {
 // settle solves over the working set by sweeps, and Newton steps where they are slow, or where it is done again.
 func (f *fold) settle(ctx context.Context, w *Weights, end ending) {
 	const rounds, sweeps = 100, 3000 // at most: the gap says what they leave
-	const little = 1e-2              // share of what a sweep of all has gained, to which those of the active units go
 	left := sweeps
 	for round := range rounds {
 		if ctx.Err() != nil || left == 0 {
@@ -285,7 +283,7 @@ func (f *fold) settle(ctx context.Context, w *Weights, end ending) {
 			f.newtons(ctx, active, w)
 		}
 		done := past{units: active}
-		for n := 1; left > 0 && f.sweep(active, w) > max(end.fall, little*most); n++ {
+		for n := 1; left > 0 && f.sweep(active, w) > end.fall; n++ {
 			if left--; ctx.Err() != nil || n%(slow+1) == 0 && f.newtons(ctx, active, w) {
 				break
 			}

@@ -81,11 +81,9 @@ func (p *Path) From(ctx context.Context, b []float64) {
 	d.products.gradients(ctx, p.folds)
 }
 
-// Sweeps go to a share of the tolerance of the gap, mostShare at most and leastShare at least. What a sweep gains is of
-// the order of the square of the distance to the solution, and the gap of that distance: so that the next gap, of this
-// solve or of the next one, is the share aimed of its tolerance, the share changes by the square of that over the gap
-// of this round, or tighter at least.
-const mostShare, leastShare, aimed, tighter, tightenings = 0.1, 1e-11, 0.5, 1e-4, 6
+// innerTol is the share of the tolerance of the gap to which sweeps go, and tighter the factor by which it falls where
+// that was not enough.
+const innerTol, tighter, tightenings = 0.1, 1e-2, 6
 
 // Solve solves to a relative gap of tol. The error is for weights without meaning; where the context ends, the solution
 // is not solved.
@@ -116,15 +114,17 @@ func (p *Path) SolveEach(ctx context.Context, weights []*Weights, tol float64) (
 		p.solveChains(ctx, tol)
 		return p.Solution(ctx), nil
 	}
-	left := slices.Repeat([]int{tightenings}, len(p.folds))
+	inner := make([]float64, len(p.folds))
+	left := make([]int, len(p.folds)) // tightenings
 	crew.Each(len(p.folds), d.threads, func(t int) {
 		f := p.folds[t]
 		f.leave()
 		f.joins = f.propose(f.weights)
+		inner[t], left[t] = innerTol*tol*f.null(), tightenings
 	})
 	p.rounds(ctx, math.MaxInt, d.products.gradients, func(f *fold) {
 		f.products.begin(f)
-		f.settle(ctx, f.weights, ending{fall: f.share * tol * f.null(), again: left[f.number] < tightenings/2})
+		f.settle(ctx, f.weights, ending{fall: inner[f.number], again: left[f.number] < tightenings/2})
 	}, func(f *fold) {
 		t := f.number
 		if f.joins = f.violators(f.weights); len(f.joins) > 0 {
@@ -132,9 +132,8 @@ func (p *Path) SolveEach(ctx context.Context, weights []*Weights, tol float64) (
 		}
 		f.measure(f.weights)
 		null := f.null()
-		aim := aimed * tol * null / max(f.gap, math.SmallestNonzeroFloat64)
-		f.share = max(leastShare, min(mostShare, f.share*max(tighter, aim*aim)))
 		if f.solved = f.gap <= tol*null; !f.solved {
+			inner[t] *= tighter
 			left[t]--
 			f.ended, f.solved = left[t] == 0, left[t] == 0 && f.gap <= roundingGap*null
 		}

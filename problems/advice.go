@@ -68,7 +68,7 @@ type Advice struct {
 	// with the weights and upper variables h = (lambda, u): as losses are means over rows, they are the same for more
 	// rows. With the predictor comes its test error, nil where there are no test rows. A [*TrainingError] says that the
 	// training ended without a model, by a cancellation for example.
-	Retrain, RetrainWeighted func(ctx context.Context, s Solver, h []float64) (Fit, *float64, error)
+	Retrain, RetrainWeighted Training
 	// RetrainPath is RetrainWeighted with one after the other of several weights, without scoring them. The list ends
 	// where the context does, whose error may come with an empty one; a fit without coefficients stands for weights that
 	// have none.

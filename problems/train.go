@@ -17,6 +17,9 @@ type Solver struct {
 	Fits bool
 }
 
+// Training is a final training at hyperparameters h, see [Advice].
+type Training = func(ctx context.Context, s Solver, h []float64) (Fit, *float64, error)
+
 // Settings are those of a solve.
 func (s Solver) Settings() dca.Settings { return dca.Settings{Backend: s.Backend, Solver: s.Options} }
 

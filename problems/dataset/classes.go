@@ -98,15 +98,14 @@ func ClassNumbers(d *Data) ([]int, error) {
 		out[i], _ = slices.BinarySearch(classes, y)
 		count[out[i]]++
 	}
-	k := slices.Index(count, 1)
+	k, single := -1, 0
+	for c, n := range slices.Backward(count) {
+		if n == 1 {
+			k, single = c, single+1
+		}
+	}
 	if k < 0 {
 		return out, nil
-	}
-	single := 0
-	for _, n := range count {
-		if n == 1 {
-			single++
-		}
 	}
 	if len(classes) > 10 && 2*single > len(classes) {
 		return nil, fmt.Errorf("%q has %d values, %d of them in one row each: these are numbers rather than labels, which "+
@@ -120,26 +119,20 @@ func ClassNumbers(d *Data) ([]int, error) {
 // Labels are the two values of the target, the smaller one first.
 type Labels [2]float64
 
-// FindLabels looks the two values of the target up. The error says what else it has.
-func FindLabels(d *Data) (Labels, error) {
+// findLabels looks the two values of the target up. The error says what else it has.
+func findLabels(d *Data) (Labels, error) {
 	values := d.values(mostLabels)
-	if len(values) == 2 {
+	switch len(values) {
+	case 1:
+		return Labels{}, fmt.Errorf("all rows have the label %v in %q, expected two labels", values[0], d.Target)
+	case 2:
 		return Labels{values[0], values[1]}, nil
 	}
-	if len(values) == 1 {
-		return Labels{}, fmt.Errorf("all rows have the label %v in %q, expected two labels", values[0], d.Target)
-	}
-	var names []string
-	for _, v := range values[:min(mostLabels, len(values))] {
-		names = append(names, fmt.Sprint(v))
-	}
+	many, names := fmt.Sprint(len(values)), strings.Split(strings.Trim(fmt.Sprint(values), "[]"), " ")
 	if len(values) > mostLabels {
-		names = append(names, "..")
-		return Labels{}, fmt.Errorf("%q has more than %d values (%s), expected two labels", d.Target, mostLabels,
-			strings.Join(names, ", "))
+		many, names[mostLabels] = fmt.Sprint("more than ", mostLabels), ".."
 	}
-	return Labels{}, fmt.Errorf("%q has %d values (%s), expected two labels", d.Target, len(values),
-		strings.Join(names, ", "))
+	return Labels{}, fmt.Errorf("%q has %s values (%s), expected two labels", d.Target, many, strings.Join(names, ", "))
 }
 
 // Class is 0 or 1 for the two labels.
@@ -154,7 +147,7 @@ func (l Labels) Class(y float64) int {
 // of all together the sum that they have without.
 func (d *Data) Balanced(classes []float64) []float64 {
 	out := make([]float64, len(classes))
-	for i, w := range d.weights() {
+	for i, w := range d.RowWeights() {
 		k, _ := slices.BinarySearch(classes, d.Y[i])
 		out[k] += w
 	}
@@ -167,30 +160,20 @@ func (d *Data) Balanced(classes []float64) []float64 {
 
 // Weighed returns the division with the weights of rows times those of their classes.
 func Weighed(v Division, classes, weights []float64) Division {
-	each := func(d *Data) *Data {
-		if d == nil {
-			return nil
-		}
-		out := *d
-		out.Weights = slices.Clone(d.weights())
+	return changed(v, func(d *Data) {
+		d.Weights = slices.Clone(d.RowWeights())
 		for i, y := range d.Y {
 			if k, known := slices.BinarySearch(classes, y); known {
-				out.Weights[i] *= weights[k]
+				d.Weights[i] *= weights[k]
 			}
 		}
-		return &out
-	}
-	if c, folds := v.(*CrossValidation); folds {
-		return &CrossValidation{Data: each(c.Data), Folds: c.Folds, Test: each(c.Test), Gaps: c.Gaps}
-	}
-	s := v.(*Split)
-	return &Split{Train: each(s.Train), Val: each(s.Val), Test: each(s.Test)}
+	})
 }
 
 // CheckLabels returns the two labels of a division, and says why where the targets are others, or why a classifier
 // cannot be trained: training rows without one of the labels. Validation rows may lack one.
 func CheckLabels(v Division) (Labels, error) {
-	l, err := FindLabels(v.Table())
+	l, err := findLabels(v.Table())
 	if err != nil {
 		return l, fmt.Errorf("training rows: %w", err)
 	}
@@ -201,7 +184,7 @@ func CheckLabels(v Division) (Labels, error) {
 // then splits the rows of both evenly. The error says why the target of d is not one of two labels, or that a label
 // has one row only, without which a fold cannot be trained.
 func Classes(d *Data) ([]int, error) {
-	if _, err := FindLabels(d); err != nil {
+	if _, err := findLabels(d); err != nil {
 		return nil, err
 	}
 	return ClassNumbers(d)

@@ -45,9 +45,7 @@ func (s *Split) Parts() []*Split { return []*Split{{Train: s.Train, Val: s.Val}}
 func (s *Split) Tests() *Data { return s.Test }
 
 // Map returns the split with the targets f(y).
-func (s *Split) Map(f func(y float64) float64) Division {
-	return &Split{Train: s.Train.mapped(f), Val: s.Val.mapped(f), Test: s.Test.mapped(f)}
-}
+func (s *Split) Map(f func(y float64) float64) Division { return changed(s, mapping(f)) }
 
 // Table returns all rows of the folds.
 func (c *CrossValidation) Table() *Data { return c.Data }
@@ -66,19 +64,31 @@ func (c *CrossValidation) Parts() []*Split {
 func (c *CrossValidation) Tests() *Data { return c.Test }
 
 // Map returns the cross-validation with the targets f(y).
-func (c *CrossValidation) Map(f func(y float64) float64) Division {
-	return &CrossValidation{Data: c.Data.mapped(f), Folds: c.Folds, Test: c.Test.mapped(f), Gaps: c.Gaps}
+func (c *CrossValidation) Map(f func(y float64) float64) Division { return changed(c, mapping(f)) }
+
+// mapping puts the targets f(y) in the place of those of a table.
+func mapping(f func(y float64) float64) func(d *Data) {
+	return func(d *Data) {
+		d.Y = slices.Clone(d.Y)
+		for i, y := range d.Y {
+			d.Y[i] = f(y)
+		}
+	}
 }
 
-// mapped returns d with the targets f(y); it takes and returns nil too.
-func (d *Data) mapped(f func(y float64) float64) *Data {
-	if d == nil {
-		return nil
+// changed is a division with copies of its tables that change makes others.
+func changed(v Division, change func(d *Data)) Division {
+	each := func(d *Data) *Data {
+		if d == nil {
+			return nil
+		}
+		out := *d
+		change(&out)
+		return &out
 	}
-	out := *d
-	out.Y = slices.Clone(d.Y)
-	for i, y := range out.Y {
-		out.Y[i] = f(y)
+	if c, folds := v.(*CrossValidation); folds {
+		return &CrossValidation{Data: each(c.Data), Folds: c.Folds, Test: each(c.Test), Gaps: c.Gaps}
 	}
-	return &out
+	s := v.(*Split)
+	return &Split{Train: each(s.Train), Val: each(s.Val), Test: each(s.Test)}
 }

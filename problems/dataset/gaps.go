@@ -58,8 +58,7 @@ func (g *Gaps) Table(d *Data, t int) *Data {
 		return d
 	}
 	n, _ := d.Dims()
-	all := indices.Range(0, n)
-	return g.Filled(d, t, all)
+	return g.Filled(d, t, indices.Range(0, n))
 }
 
 // validate rejects entries that the table does not have, and values that are no numbers.

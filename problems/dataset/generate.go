@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/internal/libsvm"
 )
 
 // Config is the shape of the synthetic data of [Generate]. Entries that are 0 take
@@ -127,7 +129,7 @@ func Generate(c Config, seed uint64) (*Split, []float64, error) {
 	p, n := c.Features, c.Train+c.Val+c.Test
 	b, support := c.coefficients(seed)
 	x := mat.NewDense(n, p, nil)
-	normal := generator(seed, streamFeatures)
+	normal := rand.New(rand.NewPCG(seed, streamFeatures))
 	innovation := math.Sqrt(1 - c.Correlation*c.Correlation)
 	signal := make([]float64, n)
 	for i := range n {
@@ -141,7 +143,7 @@ func Generate(c Config, seed uint64) (*Split, []float64, error) {
 			signal[i] += float64(b[j] * row[j])
 		}
 	}
-	normal = generator(seed, streamNoise)
+	normal = rand.New(rand.NewPCG(seed, streamNoise))
 	noise := make([]float64, n)
 	for i := range noise {
 		noise[i] = normal.NormFloat64()
@@ -151,18 +153,14 @@ func Generate(c Config, seed uint64) (*Split, []float64, error) {
 	for i := range y {
 		y[i] = signal[i] + float64(scale*noise[i])
 	}
-	features := make([]string, p)
-	for j := range features {
-		features[j] = "x" + strconv.Itoa(j+1)
-	}
+	features := libsvm.Names(p)
 	part := func(from, to int) *Data {
 		if from == to {
 			return nil
 		}
 		return &Data{X: x.Slice(from, to, 0, p).(*mat.Dense), Y: y[from:to:to], Features: features, Target: "y"}
 	}
-	s := &Split{Train: part(0, c.Train), Val: part(c.Train, c.Train+c.Val), Test: part(c.Train+c.Val, n)}
-	return s, b, nil
+	return &Split{Train: part(0, c.Train), Val: part(c.Train, c.Train+c.Val), Test: part(c.Train+c.Val, n)}, b, nil
 }
 
 // coefficients returns b and the indices of its nonzeros in increasing order.
@@ -176,7 +174,7 @@ func (c Config) coefficients(seed uint64) (b []float64, support []int) {
 		}
 		return b, support
 	}
-	support = generator(seed, streamSupport).Perm(c.Features)[:c.Nonzeros]
+	support = rand.New(rand.NewPCG(seed, streamSupport)).Perm(c.Features)[:c.Nonzeros]
 	slices.Sort(support)
 	b = make([]float64, c.Features)
 	for _, j := range support {
@@ -200,7 +198,3 @@ const (
 	streamFeatures
 	streamNoise
 )
-
-func generator(seed uint64, stream uint64) *rand.Rand {
-	return rand.New(rand.NewPCG(seed, stream))
-}

@@ -34,13 +34,12 @@ func GenerateFolds(c Config, folds int, seed uint64, labelled bool) (*CrossValid
 	}
 	var classes []int
 	if labelled {
-		sign := func(y float64) float64 {
+		s = s.Map(func(y float64) float64 {
 			if y > 0 {
 				return 1
 			}
 			return -1
-		}
-		s.Train, s.Test = s.Train.mapped(sign), s.Test.mapped(sign)
+		}).(*Split)
 		for _, y := range s.Train.Y {
 			classes = append(classes, int(1+y)/2)
 		}

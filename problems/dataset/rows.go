@@ -214,7 +214,7 @@ func Stack(a, b *Data) *Data {
 	}
 	out := &Data{Y: slices.Concat(a.Y, b.Y), Features: a.Features, Target: a.Target}
 	if a.Weights != nil || b.Weights != nil {
-		out.Weights = slices.Concat(a.weights(), b.weights())
+		out.Weights = slices.Concat(a.RowWeights(), b.RowWeights())
 	}
 	if a.Offset != nil || b.Offset != nil {
 		out.Offset = slices.Concat(a.offset(), b.offset())
@@ -320,20 +320,15 @@ func (d *Data) Like(other *Data) *Data {
 }
 
 // Deviations are the standard deviations of the features over the rows, with divisor n, or by their weights.
-func (d *Data) Deviations() []float64 { return d.moments().deviation }
-
-// Moments are the means of the features, as their deviations are, and these.
-func (d *Data) Moments() (mean, deviation []float64) {
-	m := d.moments()
-	return m.mean, m.deviation
+func (d *Data) Deviations() []float64 {
+	_, deviation := d.Moments()
+	return deviation
 }
 
-// moments are the means of the columns and their standard deviations, 0 for constant ones.
-type moments struct{ mean, deviation []float64 }
-
-func (d *Data) moments() moments {
+// Moments are the means of the features, as their deviations are, and these, 0 for constant ones.
+func (d *Data) Moments() (mean, deviation []float64) {
 	_, p := d.Dims()
-	m := moments{make([]float64, p), make([]float64, p)}
+	mean, deviation = make([]float64, p), make([]float64, p)
 	const columns = 16 // of one range: whole lines of the cache
 	parts := 1
 	if _, ok := d.X.(*mat.Dense); ok {
@@ -341,25 +336,22 @@ func (d *Data) moments() moments {
 	}
 	crew.All(parts, func(k int) {
 		from, to := k*p/parts, (k+1)*p/parts
-		own := d.momentsOf(from, to)
-		copy(m.mean[from:to], own.mean)
-		copy(m.deviation[from:to], own.deviation)
+		ownMean, ownDeviation := d.momentsOf(from, to)
+		copy(mean[from:to], ownMean)
+		copy(deviation[from:to], ownDeviation)
 	})
-	return m
+	return mean, deviation
 }
 
 // momentsOf are those of a range of the columns, which is that of all where the table is sparse.
-func (d *Data) momentsOf(from, to int) moments {
+func (d *Data) momentsOf(from, to int) (mean, deviation []float64) {
 	n, _ := d.Dims()
 	p := to - from
-	m := moments{make([]float64, p), make([]float64, p)}
+	mean, deviation = make([]float64, p), make([]float64, p)
 	if n == 0 {
-		return m
+		return mean, deviation
 	}
-	total := float64(n)
-	if d.Weights != nil {
-		total = floats.Sum(d.Weights)
-	}
+	total := floats.Sum(d.RowWeights())
 	// Row by row, as X lies in memory. First the means and half the ranges ..
 	lo, hi := slices.Repeat([]float64{math.Inf(1)}, p), slices.Repeat([]float64{math.Inf(-1)}, p)
 	stored, weight := make([]int, p), make([]float64, p)
@@ -372,7 +364,7 @@ func (d *Data) momentsOf(from, to int) moments {
 			if index != nil {
 				j = index[k]
 			}
-			m.mean[j] += w * v / total
+			mean[j] += w * v / total
 			lo[j], hi[j] = min(lo[j], v), max(hi[j], v)
 			stored[j]++
 			weight[j] += w
@@ -384,8 +376,8 @@ func (d *Data) momentsOf(from, to int) moments {
 			lo[j], hi[j] = min(lo[j], 0), max(hi[j], 0)
 		}
 		if half[j] = hi[j]/2 - lo[j]/2; !(half[j] > 0) {
-			m.mean[j] = lo[j] // without the rounding of the sum
-			half[j] = 1       // of a constant, which is at its mean
+			mean[j] = lo[j] // without the rounding of the sum
+			half[j] = 1     // of a constant, which is at its mean
 		}
 	}
 	// .. then the variances, in units of the half range, whose squares stay in the range of a float64 whatever the unit of
@@ -399,28 +391,23 @@ func (d *Data) momentsOf(from, to int) moments {
 			if index != nil {
 				j = index[k]
 			}
-			u := (v - m.mean[j]) / half[j]
-			m.deviation[j] += w * u * u / total
+			u := (v - mean[j]) / half[j]
+			deviation[j] += w * u * u / total
 		}
 	})
 	for j, h := range half {
 		if stored[j] < n {
-			u := m.mean[j] / h
-			m.deviation[j] += math.Max(0, total-weight[j]) * (u * u / total)
+			u := mean[j] / h
+			deviation[j] += math.Max(0, total-weight[j]) * (u * u / total)
 		}
-		m.deviation[j] = math.Sqrt(m.deviation[j]) * h
+		deviation[j] = math.Sqrt(deviation[j]) * h
 	}
-	return m
+	return mean, deviation
 }
 
 // eachRow calls f for the stored entries of each row, as [Data.Row] has them, with the weight of the row.
 func (d *Data) eachRow(f func(index []int, value []float64, w float64)) {
-	n, _ := d.Dims()
-	for i := range n {
-		w := 1.0
-		if d.Weights != nil {
-			w = d.Weights[i]
-		}
+	for i, w := range d.RowWeights() {
 		index, value := d.Row(i)
 		f(index, value, w)
 	}

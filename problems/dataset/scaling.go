@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/conetune/conetune/internal/words"
 )
 
 // Scaling is the unit to which features are brought.
@@ -29,31 +31,21 @@ const (
 	Together
 )
 
-// scalings are the names of those that can be asked for.
-var scalings = map[Scaling]string{ByDeviation: "deviation", ByLargest: "largest", Together: "common"}
+// scalings are the names in their order.
+var scalings = []string{"by-table", "deviation", "largest", "common"}
 
 // String is the name, by-table for [ByTable].
-func (s Scaling) String() string {
-	if name, ok := scalings[s]; ok {
-		return name
-	}
-	return "by-table"
-}
+func (s Scaling) String() string { return scalings[s] }
 
 // Scalings are the names that [ParseScaling] takes.
-func Scalings() []string {
-	return []string{ByDeviation.String(), ByLargest.String(), Together.String()}
-}
+func Scalings() []string { return slices.Clone(scalings[1:]) }
 
 // ParseScaling returns the scaling of a name.
 func ParseScaling(name string) (Scaling, error) {
-	for s, known := range scalings {
-		if name == known {
-			return s, nil
-		}
+	if k := slices.Index(scalings, name); k > 0 {
+		return Scaling(k), nil
 	}
-	return ByTable, fmt.Errorf("dataset: unknown scaling %q; known are: %s, %s, %s", name, ByDeviation, ByLargest,
-		Together)
+	return ByTable, fmt.Errorf("dataset: unknown scaling %q; known are: %s", name, words.Joined(Scalings()))
 }
 
 // rareFeatures is the number of features from which on those of a sparse table are taken as words or ratings are: many,

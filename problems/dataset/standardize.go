@@ -25,10 +25,10 @@ func NewTransform(d *Data, scaling Scaling, center bool) *Transform {
 	case Together:
 		t.Scale = slices.Repeat([]float64{typical(d.sizes())}, p)
 	default:
-		m := d.moments()
-		t.Scale = m.deviation
+		mean, deviation := d.Moments()
+		t.Scale = deviation
 		if center && !d.Sparse() {
-			t.Mean = m.mean
+			t.Mean = mean
 		}
 	}
 	for j, s := range t.Scale {
@@ -49,8 +49,7 @@ func (t *Transform) Apply(d *Data) *Data {
 	if p != len(t.Scale) {
 		panic(mat.ErrShape)
 	}
-	copied := *d
-	out := &copied
+	out := *d
 	if x, ok := d.compressed(); ok && !slices.ContainsFunc(t.Mean, func(v float64) bool { return v != 0 }) {
 		raw := x.RawMatrix()
 		value := make([]float64, len(raw.Data))
@@ -58,10 +57,10 @@ func (t *Transform) Apply(d *Data) *Data {
 			value[k] = raw.Data[k] / t.Scale[j]
 		}
 		out.X = sparse.NewCSR(n, p, raw.Indptr, raw.Ind, value) // the indices are shared
-		return out
+		return &out
 	}
 	out.X = t.later(d).whole()
-	return out
+	return &out
 }
 
 // Undo returns the coefficients and the intercept for the features in their own units

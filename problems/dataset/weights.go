@@ -8,8 +8,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// weights are those of the rows, ones where none are given.
-func (d *Data) weights() []float64 {
+// RowWeights are those of the rows, ones where none are given; to be read only.
+func (d *Data) RowWeights() []float64 {
 	if d.Weights != nil {
 		return d.Weights
 	}
@@ -27,30 +27,18 @@ func (d *Data) offset() []float64 {
 // WithoutOffset returns the division with the targets less the offset of their rows, for models whose loss depends on
 // the difference of target and prediction alone; itself where there is no offset.
 func WithoutOffset(v Division) Division {
-	switch v := v.(type) {
-	case *Split:
-		if v != nil && (v.Train.hasOffset() || v.Val.hasOffset() || v.Test.hasOffset()) {
-			return &Split{Train: v.Train.settled(), Val: v.Val.settled(), Test: v.Test.settled()}
+	some := false
+	out := changed(v, func(d *Data) {
+		if d.Offset != nil {
+			some, d.Y = true, slices.Clone(d.Y)
+			floats.Sub(d.Y, d.Offset)
+			d.Offset = nil
 		}
-	case *CrossValidation:
-		if v != nil && (v.Data.hasOffset() || v.Test.hasOffset()) {
-			return &CrossValidation{Data: v.Data.settled(), Folds: v.Folds, Test: v.Test.settled(), Gaps: v.Gaps}
-		}
+	})
+	if some {
+		return out
 	}
 	return v
-}
-
-func (d *Data) hasOffset() bool { return d != nil && d.Offset != nil }
-
-// settled returns d with the offset taken from the targets.
-func (d *Data) settled() *Data {
-	if !d.hasOffset() {
-		return d
-	}
-	out := *d
-	out.Y, out.Offset = slices.Clone(d.Y), nil
-	floats.Sub(out.Y, d.Offset)
-	return &out
 }
 
 // Mean is the mean of a number for each row, by the weights of the rows.
@@ -59,6 +47,27 @@ func (d *Data) Mean(v []float64) float64 {
 		return floats.Sum(v) / float64(len(v))
 	}
 	return floats.Dot(d.Weights, v) / floats.Sum(d.Weights)
+}
+
+// Spread is the mean of a number for each row, 0 without center, and its standard deviation by the weights of the rows,
+// 1 where it vanishes.
+func (d *Data) Spread(v []float64, center bool) (mean, sd float64) {
+	mean = d.Mean(v)
+	squares := make([]float64, len(v))
+	for i, a := range v {
+		squares[i] = (a - mean) * (a - mean)
+		sd += squares[i] / float64(len(v))
+	}
+	if d.Weights != nil {
+		sd = d.Mean(squares)
+	}
+	if sd = math.Sqrt(sd); !(sd > 1e-12*math.Abs(mean)) {
+		sd = 1
+	}
+	if !center {
+		mean = 0
+	}
+	return mean, sd
 }
 
 // EqualWeights returns rows without weights whose mean squares are those of d by its weights, for all coefficients b

@@ -79,9 +79,10 @@ func TestWeightedMoments(t *testing.T) {
 	proptest.Check(t, func(r *rapid.T) {
 		d, repeated := weighted(r)
 		for _, of := range []*Data{d, d.Compress()} {
-			got, want := of.moments(), repeated.moments()
-			require.InDeltaSlice(r, want.mean, got.mean, 1e-10)
-			require.InDeltaSlice(r, want.deviation, got.deviation, 1e-6)
+			mean, deviation := of.Moments()
+			wantMean, wantDeviation := repeated.Moments()
+			require.InDeltaSlice(r, wantMean, mean, 1e-10)
+			require.InDeltaSlice(r, wantDeviation, deviation, 1e-6)
 		}
 		require.InDelta(r, repeated.Mean(repeated.Y), d.Mean(d.Y), 1e-10)
 	})
@@ -131,12 +132,13 @@ func TestDenseMoments(t *testing.T) {
 		}
 	}
 	start = append(start, len(value))
-	dense := (&Data{X: x, Y: make([]float64, n)}).moments()
-	require.Equal(t, (&Data{X: sparse.NewCSR(n, p, start, index, value), Y: make([]float64, n)}).moments(), dense)
-	require.Equal(t, 0.1, dense.mean[5])
-	require.Zero(t, dense.deviation[5])
+	means, deviations := (&Data{X: x, Y: make([]float64, n)}).Moments()
+	sparseMean, sparseDeviation := (&Data{X: sparse.NewCSR(n, p, start, index, value), Y: make([]float64, n)}).Moments()
+	require.Equal(t, [][]float64{sparseMean, sparseDeviation}, [][]float64{means, deviations})
+	require.Equal(t, 0.1, means[5])
+	require.Zero(t, deviations[5])
 	column := mat.Col(nil, 3, x)
 	mean, deviation := stat.PopMeanStdDev(column, nil)
-	require.InEpsilon(t, mean, dense.mean[3], 1e-12)
-	require.InEpsilon(t, deviation, dense.deviation[3], 1e-12)
+	require.InEpsilon(t, mean, means[3], 1e-12)
+	require.InEpsilon(t, deviation, deviations[3], 1e-12)
 }

@@ -82,7 +82,7 @@ func (d *Data) Validate() error {
 	}
 	seen := make(map[[2]int]string, len(d.Train)+len(d.Val)+len(d.Test))
 	for _, set := range d.sets() {
-		for k, e := range set.entries {
+		for k, e := range *set.entries {
 			switch before, twice := seen[[2]int{e.Row, e.Col}]; {
 			case e.Row < 0 || e.Row >= d.Rows || e.Col < 0 || e.Col >= d.Cols:
 				return fmt.Errorf("matcomp: %s entry %d is at (%d, %d), outside a matrix of %d x %d with indices from 0", set.name,
@@ -100,13 +100,14 @@ func (d *Data) Validate() error {
 	return nil
 }
 
+// entrySet are entries with the name of their set in words, and in the column set of a file of entries.
 type entrySet struct {
-	name    string
-	entries []Entry
+	name, file string
+	entries    *[]Entry
 }
 
 func (d *Data) sets() []entrySet {
-	return []entrySet{{"training", d.Train}, {"validation", d.Val}, {"test", d.Test}}
+	return []entrySet{{"training", "train", &d.Train}, {"validation", "val", &d.Val}, {"test", "test", &d.Test}}
 }
 
 // validate checks features of the rows or columns of the matrix.

@@ -26,12 +26,7 @@ func (m *Model) entries(of []Entry) fits.Entries {
 		y = append(y, m.u.value(e.Value))
 		out.Row, out.Col = append(out.Row, e.Row), append(out.Col, e.Col)
 	}
-	x := m.u.features(of)
-	if x == nil {
-		out.Rows = fits.NewRows(nil, y)
-		return out
-	}
-	out.Rows = fits.NewRows(x, y)
+	out.Rows = fits.NewRows(m.u.features(of), y)
 	return out
 }
 

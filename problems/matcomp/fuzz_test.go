@@ -36,7 +36,7 @@ func FuzzReadEntries(f *testing.F) {
 		for k, e := range list {
 			set := []*[]Entry{&d.Train, &d.Val, &d.Test}[k%3]
 			if withSets {
-				set = map[string]*[]Entry{trainSet: &d.Train, valSet: &d.Val, testSet: &d.Test}[sets[k]]
+				set = map[string]*[]Entry{"train": &d.Train, "val": &d.Val, "test": &d.Test}[sets[k]]
 			}
 			*set = append(*set, e)
 		}

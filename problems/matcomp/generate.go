@@ -136,12 +136,8 @@ func Generate(c Config, seed uint64) (*Data, error) {
 		}
 	}
 	scale := math.Sqrt(low / linear)
-	for _, side := range []struct {
-		x       *mat.Dense
-		effects []float64
-	}{{d.Row.X, rows}, {d.Col.X, cols}} {
-		side.x.Scale(scale, side.x)
-		floats.Scale(scale, side.effects)
+	for _, v := range [][]float64{d.Row.X.RawMatrix().Data, d.Col.X.RawMatrix().Data, rows, cols} {
+		floats.Scale(scale, v)
 	}
 	m := make([]float64, c.Rows*c.Cols)
 	size := 0.0

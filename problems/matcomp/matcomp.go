@@ -95,9 +95,6 @@ func New(d *Data, o Options) (*Model, error) {
 // Name is the name on the command line.
 func (m *Model) Name() string { return "matrix-completion" }
 
-// Data are the entries and features of the model.
-func (m *Model) Data() *Data { return m.data }
-
 // Names are the names of the hyperparameters in the order of the radii: nuclear, then row_ and col_ with
 // the names of the groups.
 func (m *Model) Names() []string {
@@ -140,9 +137,12 @@ func (m *Model) Advice() problems.Advice {
 // Program is the bilevel program. Its variables are the coefficients, theta and then beta, none without features, Gamma
 // by rows, and with an intercept b0.
 func (m *Model) Program() dca.Program {
-	d := m.data
+	d, rise := m.data, pathRise
+	if m.large() {
+		rise = 1
+	}
 	return dca.Program{
-		Name: m.Name(), H0: m.r0, Radii: len(m.r0), Path: m.path(), PathRise: m.rise(),
+		Name: m.Name(), H0: m.r0, Radii: len(m.r0), Path: m.path(), PathRise: rise,
 		Build: func(model *convex.Model, h convex.Expr) dca.Level {
 			p := d.Row.count() + d.Col.count()
 			x := []*convex.Variable{model.Vector("coefficients", p), model.Vector("Gamma", d.Rows*d.Cols)}

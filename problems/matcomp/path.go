@@ -26,14 +26,6 @@ const (
 // large says whether single completions take long.
 func (m *Model) large() bool { return m.data.Rows*m.data.Cols > pathLarge }
 
-// rise is how many points without a smaller validation error end the way down.
-func (m *Model) rise() int {
-	if m.large() {
-		return 1
-	}
-	return pathRise
-}
-
 var pathRatios = [...]float64{1, 3, 1. / 3}
 
 // path returns the weights of the start: shares of the largest weight of the nuclear norm and, multiplied by a ratio,

@@ -11,19 +11,11 @@ import (
 	"strconv"
 	"strings"
 
-	"gonum.org/v1/gonum/mat"
-
+	"github.com/conetune/conetune/internal/indices"
 	"github.com/conetune/conetune/internal/textfile"
-	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/groups"
 	"github.com/conetune/conetune/table/input"
-)
-
-// Sets of the column set of a file of entries.
-const (
-	trainSet = "train"
-	valSet   = "val"
-	testSet  = "test"
+	"github.com/conetune/conetune/table/split"
 )
 
 // paperGroups is the number of groups of each side in the paper's experiments.
@@ -62,22 +54,14 @@ func ReadDir(dir string, number int) (*Data, error) {
 	if err != nil {
 		return nil, err
 	}
-	for k, e := range list {
-		switch sets[k] {
-		case trainSet:
-			d.Train = append(d.Train, e)
-		case valSet:
-			d.Val = append(d.Val, e)
-		default:
-			d.Test = append(d.Test, e)
+	for _, set := range d.sets() {
+		for k, e := range list {
+			if sets[k] == set.file {
+				*set.entries = append(*set.entries, e)
+			}
 		}
-	}
-	for _, set := range []struct {
-		name    string
-		entries []Entry
-	}{{trainSet, d.Train}, {valSet, d.Val}} {
-		if len(set.entries) == 0 {
-			return nil, &textfile.Error{File: path, Reason: "has no entry of the set " + set.name}
+		if len(*set.entries) == 0 && set.entries != &d.Test {
+			return nil, &textfile.Error{File: path, Reason: "has no entry of the set " + set.file}
 		}
 	}
 	return d, d.Validate()
@@ -123,24 +107,13 @@ func ReadAndSplit(f Files, rule string, seed uint64) (*Data, error) {
 	if err != nil {
 		return nil, err
 	}
-	index := mat.NewDense(len(list), 1, nil)
-	for k := range list {
-		index.Set(k, 0, float64(k))
-	}
-	s, err := dataset.SplitRows(&dataset.Data{X: index, Y: make([]float64, len(list)), Features: []string{"entry"}}, rule,
-		seed)
+	parts, err := split.Random(len(list), rule, seed)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", f.Entries, err)
 	}
-	part := func(rows *dataset.Data) []Entry {
-		n, _ := rows.Dims()
-		out := make([]Entry, n)
-		for k := range out {
-			out[k] = list[int(rows.X.At(k, 0))]
-		}
-		return out
+	for k, at := range parts {
+		*d.sets()[k].entries = indices.Pick(list, at)
 	}
-	d.Train, d.Val, d.Test = part(s.Train), part(s.Val), part(s.Test)
 	if f.Test == "" {
 		return d, d.Validate()
 	}
@@ -282,9 +255,8 @@ func (r *entryReader) entry(fields [][]byte) (e Entry, set string, err error) {
 	}
 	if len(r.at) > 3 {
 		set = string(fields[r.at[3]])
-		if !slices.Contains([]string{trainSet, valSet, testSet}, set) {
-			return e, "", r.source.Errorf(line, "set", "%s found, expected %s, %s or %s", textfile.Quote([]byte(set)), trainSet,
-				valSet, testSet)
+		if !slices.ContainsFunc(r.data.sets(), func(s entrySet) bool { return s.file == set }) {
+			return e, "", r.source.Errorf(line, "set", "%s found, expected train, val or test", textfile.Quote([]byte(set)))
 		}
 	}
 	return Entry{place[0], place[1], value}, set, nil

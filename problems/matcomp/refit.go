@@ -7,15 +7,6 @@ import (
 	"github.com/conetune/conetune/problems"
 )
 
-// with returns the model on other entries, in the same units.
-func (m *Model) with(train, val []Entry) *Model {
-	d := *m.data
-	d.Train, d.Val = train, val
-	out := *m
-	out.data = &d
-	return &out
-}
-
 // retrain solves the lower level at the radii h with training and validation entries together: the loss is a
 // mean over entries, so that what suits the training entries suits all. The test error is nil without test entries. A
 // [*problems.TrainingError] says that the solve ended without a model.
@@ -23,7 +14,8 @@ func (m *Model) retrain(ctx context.Context, s problems.Solver, h []float64) (pr
 	if err := problems.Prepare(ctx, perEntry*(len(m.data.Train)+len(m.data.Val))); err != nil {
 		return problems.Fit{}, nil, err
 	}
-	all := m.with(slices.Concat(m.data.Train, m.data.Val), m.data.Val)
+	d, all := *m.data, *m // in the same units
+	d.Train, all.data = slices.Concat(d.Train, d.Val), &d
 	p := all.Program()
 	if s.Fits {
 		fit, err := all.Penalised()

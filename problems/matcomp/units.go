@@ -1,7 +1,6 @@
 package matcomp
 
 import (
-	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
@@ -9,6 +8,7 @@ import (
 
 	"github.com/conetune/conetune/internal/lower/completion"
 	"github.com/conetune/conetune/problems"
+	"github.com/conetune/conetune/problems/dataset"
 )
 
 // units are features and values in the unit of the model, and the way back.
@@ -29,51 +29,28 @@ func (d *Data) units(o Options) units {
 	for k, e := range d.Train {
 		values[k] = e.Value
 	}
-	u.shift, u.sd = spread(values, o.Intercept)
+	var alike dataset.Data // rows without weights
+	u.shift, u.sd = alike.Spread(values, o.Intercept)
 	for k := range u.sides {
 		s := &u.sides[k]
-		s.x, s.mean, s.sd = standardized(s.x, o.Intercept)
+		if s.X == nil {
+			continue
+		}
+		p := s.count()
+		s.x, s.mean, s.sd = mat.DenseCopyOf(s.X), make([]float64, p), make([]float64, p)
+		for j := range p {
+			column := mat.Col(nil, j, s.X)
+			s.mean[j], s.sd[j] = alike.Spread(column, o.Intercept)
+			for i, v := range column {
+				s.x.Set(i, j, (v-s.mean[j])/s.sd[j])
+			}
+		}
 	}
 	return u
 }
 
-// spread returns the mean, 0 without center, and the standard deviation, 1 where it vanishes.
-func spread(v []float64, center bool) (mean, sd float64) {
-	n := float64(len(v))
-	mean = floats.Sum(v) / n
-	for _, a := range v {
-		sd += (a - mean) * (a - mean) / n
-	}
-	sd = math.Sqrt(sd)
-	if !(sd > 1e-12*math.Abs(mean)) {
-		sd = 1
-	}
-	if !center {
-		mean = 0
-	}
-	return mean, sd
-}
-
-func standardized(a *mat.Dense, center bool) (out *mat.Dense, mean, sd []float64) {
-	if a == nil {
-		return nil, nil, nil
-	}
-	rows, cols := a.Dims()
-	out = mat.NewDense(rows, cols, nil)
-	mean, sd = make([]float64, cols), make([]float64, cols)
-	column := make([]float64, rows)
-	for j := range cols {
-		mat.Col(column, j, a)
-		mean[j], sd[j] = spread(column, center)
-		for i, v := range column {
-			out.Set(i, j, (v-mean[j])/sd[j])
-		}
-	}
-	return out, mean, sd
-}
-
 // features are those of the rows of entries followed by those of their columns; nil without.
-func (u *units) features(of []Entry) *mat.Dense {
+func (u *units) features(of []Entry) mat.Matrix {
 	p, q := u.sides[0].count(), u.sides[1].count()
 	if p+q == 0 {
 		return nil

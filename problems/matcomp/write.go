@@ -2,6 +2,7 @@ package matcomp
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -36,20 +37,12 @@ func (d *Data) writeEntries(w io.Writer) error {
 		set string
 	}
 	var lines []line
-	for _, s := range []struct {
-		name    string
-		entries []Entry
-	}{{trainSet, d.Train}, {valSet, d.Val}, {testSet, d.Test}} {
-		for _, e := range s.entries {
-			lines = append(lines, line{e, s.name})
+	for _, s := range d.sets() {
+		for _, e := range *s.entries {
+			lines = append(lines, line{e, s.file})
 		}
 	}
-	slices.SortFunc(lines, func(a, b line) int {
-		if a.Row != b.Row {
-			return a.Row - b.Row
-		}
-		return a.Col - b.Col
-	})
+	slices.SortFunc(lines, func(a, b line) int { return cmp.Or(a.Row-b.Row, a.Col-b.Col) })
 	b := bufio.NewWriter(w)
 	fmt.Fprintln(b, "row,col,value,set")
 	var text []byte

@@ -56,14 +56,13 @@ func AdaptiveLasso(s dataset.Division, o Options) (*Model, error) {
 	case o.Pilot == "ridge":
 		pilot.Penalties, pilot.Fit = SquaresAlone, making(fits.Ridge)
 	}
-	m, err := NewNet(s, o, net)
-	if err != nil {
-		return nil, err
-	}
-	if err := m.adapt(context.Background(), pilot, o); err != nil {
-		return nil, fmt.Errorf("%s: %w", net.Name, err)
-	}
-	return m, nil
+	return checked(net.Name, s, func() (*Model, error) {
+		m, err := net.model(s, o)
+		if err == nil {
+			err = m.adapt(context.Background(), pilot, o)
+		}
+		return m, err
+	})
 }
 
 // adapt chooses the pilots.

@@ -37,7 +37,7 @@ func TestLargeTableByColumns(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	s := &dataset.Split{Train: large(rng, 60, 20_000), Val: large(rng, 11, 20_000)}
 	d := must.Of(newData(s, Options{Intercept: true, Standardize: true}, Net{}))(t)
-	train, val := d.Rows()
+	train, val := d.parts[0].train, d.parts[0].val
 	for _, rows := range []*dataset.Data{train, val} {
 		require.Implements(t, (*design.Columnwise)(nil), rows.X)
 	}
@@ -60,7 +60,7 @@ func TestLargeTableByColumns(t *testing.T) {
 	require.InDeltaSlice(t, want[0], got[0], 1e-12)
 	require.InDelta(t, want[1][0], got[1][0], 1e-12)
 	all := must.Of(d.All(context.Background()))(t)
-	rows, _ := all.Rows()
+	rows := all.parts[0].train
 	require.Implements(t, (*design.Columnwise)(nil), rows.X)
 	require.True(t, mat.Equal(dataset.Stack(&fit, &choose).X, rows.X))
 	soon, end := context.WithDeadline(context.Background(), time.Now().Add(-time.Hour))
@@ -74,8 +74,7 @@ func TestTallTableByRows(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	s := &dataset.Split{Train: large(rng, 120_000, 10), Val: large(rng, 10, 10)}
 	d := must.Of(newData(s, Options{Standardize: true}, Net{}))(t)
-	train, _ := d.Rows()
-	require.Implements(t, (*mat.RawRowViewer)(nil), train.X)
+	require.Implements(t, (*mat.RawRowViewer)(nil), d.parts[0].train.X)
 }
 
 // Values in gaps are those of the fold, for the loss as for the error.

@@ -45,29 +45,31 @@ import (
 // and the selection, are of the former kind.
 func Cox(s dataset.Division, o Options) (*Model, error) {
 	o.Ties = cmp.Or(o.Ties, survival.Breslow.String())
-	h, err := newHazards(s, o.Ties)
-	if err != nil {
-		return nil, fmt.Errorf("cox: %w", err)
-	}
-	share := slices.Clone(weightsOf(s.Table()))
-	floats.Scale(1/weightOf(s.Table()), share)
-	center := s.Table().MulTrans(share) // means of the features
-	o.Intercept = true                  // features are centred as with one, which rounds less
-	m, err := NewNet(s, o, Net{
-		Name: "cox", Loss: h.loss(), KeepTarget: true, Takes: []string{"Terms", "Ties"}, noConstant: true,
-		Fit: h.fit, rise: riseOfHazards, Advice: problems.Advice{Modes: []lower.Mode{lower.Adjoint, lower.Forward}},
-		Finish: func(f *problems.Fit) {
-			f.Hazard = true
-			if f.Intercept = 0; floats.Dot(f.Coefficients, center) != 0 {
-				f.Intercept = -floats.Dot(f.Coefficients, center)
-			}
-		},
+	return checked("cox", s, func() (*Model, error) {
+		h, err := newHazards(s, o.Ties)
+		if err != nil {
+			return nil, err
+		}
+		share := slices.Clone(s.Table().RowWeights())
+		floats.Scale(1/floats.Sum(share), share)
+		center := s.Table().MulTrans(share) // means of the features
+		o.Intercept = true                  // features are centred as with one, which rounds less
+		n := Net{
+			Name: "cox", Loss: h.loss(), KeepTarget: true, Takes: []string{"Terms", "Ties"}, noConstant: true,
+			Fit: h.fit, rise: riseOfHazards, Advice: problems.Advice{Modes: []lower.Mode{lower.Adjoint, lower.Forward}},
+			Finish: func(f *problems.Fit) {
+				f.Hazard = true
+				if f.Intercept = 0; floats.Dot(f.Coefficients, center) != 0 {
+					f.Intercept = -floats.Dot(f.Coefficients, center)
+				}
+			},
+		}
+		m, err := n.model(s, o)
+		if err == nil {
+			m.hazards = h
+		}
+		return m, err
 	})
-	if err != nil {
-		return nil, err
-	}
-	m.hazards = h
-	return m, nil
 }
 
 // riseOfHazards is how many points of a path may be worse than the best one before it is left: further down are the
@@ -93,86 +95,48 @@ type hazardsPart struct {
 
 // newHazards checks the times and the name of the rule for ties.
 func newHazards(s dataset.Division, ties string) (*hazards, error) {
-	if err := dataset.Check(s); err != nil {
-		return nil, err
-	}
 	rule, err := survival.ParseTies(ties)
 	if err != nil {
 		return nil, err
 	}
-	h := &hazards{user: s, ties: rule}
-	return h, h.divide()
-}
-
-// divide makes the parts, and checks the times.
-func (h *hazards) divide() error {
-	parts := h.user.Parts()
-	rows := 0
+	h, parts, rows := &hazards{user: s, ties: rule}, s.Parts(), 0
 	for _, s := range parts {
 		for _, d := range []*dataset.Data{s.Train, s.Val} {
 			if err := survival.Check(d.Y); err != nil {
-				return err
+				return nil, err
 			}
 		}
 		h.events, rows = h.events+h.likelihood(s.Val).Weight(), rows+len(s.Val.Y)
 	}
 	h.events /= float64(len(parts))
 	if h.events == 0 {
-		return fmt.Errorf("no event in the rows for validation")
+		return nil, fmt.Errorf("no event in the rows for validation")
 	}
-	h.repeats = float64(rows) / float64(len(h.user.Table().Y))
+	h.repeats = float64(rows) / float64(len(s.Table().Y))
 	h.parts = make([]hazardsPart, len(parts))
 	crew.All(len(parts), func(t int) {
 		s := parts[t]
-		one := hazardsPart{Split: s}
+		one, rows := hazardsPart{Split: s}, s.Val
 		if len(parts) > 1 {
-			one.plus, one.minus = h.together(s.Train, s.Val), h.likelihood(s.Train)
-		} else {
-			one.plus = h.likelihood(s.Val)
+			one.minus, rows = h.likelihood(s.Train), dataset.Stack(s.Train, s.Val)
 		}
+		one.plus = h.likelihood(rows)
 		h.parts[t] = one
 	})
-	if tests := h.user.Tests(); tests != nil {
+	if tests := s.Tests(); tests != nil {
 		if err := survival.Check(tests.Y); err != nil {
-			return fmt.Errorf("test rows: %w", err)
+			return nil, fmt.Errorf("test rows: %w", err)
 		}
 		if l := h.likelihood(tests); l.HalfDeviance(make([]float64, len(tests.Y))) > 0 {
 			h.tests = l
 		}
 	}
-	return nil
+	return h, nil
 }
 
 // likelihood is that of rows among themselves.
 func (h *hazards) likelihood(d *dataset.Data) *survival.Likelihood {
 	return survival.New(d.Y, d.Weights, h.ties)
-}
-
-// together is that of rows of both.
-func (h *hazards) together(a, b *dataset.Data) *survival.Likelihood {
-	all := &dataset.Data{Y: both(a.Y, b.Y)}
-	if a.Weights != nil || b.Weights != nil {
-		all.Weights = both(weightsOf(a), weightsOf(b))
-	}
-	return h.likelihood(all)
-}
-
-// weightsOf are those of rows, ones where there are none.
-func weightsOf(d *dataset.Data) []float64 {
-	if d.Weights == nil {
-		return slices.Repeat([]float64{1}, len(d.Y))
-	}
-	return d.Weights
-}
-
-func both(a, b []float64) []float64 { return append(append([]float64(nil), a...), b...) }
-
-// weightOf is the sum of the weights of rows.
-func weightOf(d *dataset.Data) float64 {
-	if d.Weights == nil {
-		return float64(len(d.Y))
-	}
-	return floats.Sum(d.Weights)
 }
 
 // fit is that of a split, of a fold, whose validation loss takes in the training rows, or of all rows, by which nothing
@@ -183,7 +147,7 @@ func (h *hazards) fit(train, val fits.Rows, _ bool, t sparse.Terms) (lower.Fit, 
 }
 
 // unit is what the mean loss of the validation rows of a part is multiplied by to be its error.
-func (h *hazards) unit(val *dataset.Data) float64 { return 2 * weightOf(val) / h.events }
+func (h *hazards) unit(val *dataset.Data) float64 { return 2 * floats.Sum(val.RowWeights()) / h.events }
 
 // loss is the half deviance of rows among themselves, which is none of single rows.
 func (h *hazards) loss() Loss {
@@ -221,7 +185,7 @@ func (h *hazards) deviances(m *Model, x [][]float64) []float64 {
 			return
 		}
 		u := valuesOf(p.Train, fits[t])
-		list[t] = 2 * (p.plus.HalfDeviance(both(u, v)) - p.minus.HalfDeviance(u))
+		list[t] = 2 * (p.plus.HalfDeviance(slices.Concat(u, v)) - p.minus.HalfDeviance(u))
 	})
 	return list
 }

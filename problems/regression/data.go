@@ -41,12 +41,9 @@ type part struct {
 	fit, choose *dataset.Data
 }
 
-// newData prepares a split or a cross-validation. It keeps references to the data, which must not change. Units are
+// newData prepares checked rows. It keeps references to the data, which must not change. Units are
 // those of the training rows, with folds those of all rows, so that they are the same in all folds.
 func newData(s dataset.Division, o Options, n Net) (*data, error) {
-	if err := dataset.Check(s); err != nil {
-		return nil, err
-	}
 	if err := o.check(n.Takes); err != nil {
 		return nil, err
 	}
@@ -97,27 +94,7 @@ func targetUnit(rows *dataset.Data, center bool) (shift, sd float64) {
 		}
 		return 0, math.Sqrt(sd)
 	}
-	mean := rows.Mean(rows.Y)
-	if rows.Weights == nil {
-		n := float64(len(rows.Y))
-		for _, v := range rows.Y {
-			sd += (v - mean) * (v - mean) / n
-		}
-	} else {
-		squares := make([]float64, len(rows.Y))
-		for i, v := range rows.Y {
-			squares[i] = (v - mean) * (v - mean)
-		}
-		sd = rows.Mean(squares)
-	}
-	sd = math.Sqrt(sd)
-	if !(sd > 1e-12*math.Abs(mean)) {
-		sd = 1
-	}
-	if !center {
-		mean = 0
-	}
-	return mean, sd
+	return rows.Spread(rows.Y, center)
 }
 
 // inUnits brings rows to the unit of the model.
@@ -182,64 +159,25 @@ func (d *data) Fold(t int) *data {
 	return &out
 }
 
-// Rows returns the training and validation rows of a split, or of a [data.Fold], in the unit of the model, which must
-// not be changed.
-func (d *data) Rows() (train, val *dataset.Data) { return d.parts[0].train, d.parts[0].val }
-
-// Variables adds the lower-level variables to m: the coefficients "b", a feature after the other, and the constants
-// "b0" if there are some; with folds those of one after the other.
-func (d *data) Variables(m *convex.Model) []*convex.Variable {
+// variables adds the lower-level variables of a part to m: the coefficients "b", a feature after the other, and the
+// constants "b0" if there are some.
+func (d *data) variables(m *convex.Model) []*convex.Variable {
 	_, p := d.Dims()
-	var vars []*convex.Variable
-	for range d.parts {
-		vars = append(vars, m.Vector("b", p*d.outputs))
-		if d.intercept() {
-			vars = append(vars, m.Vector("b0", d.outputs))
-		}
+	vars := []*convex.Variable{m.Vector("b", p*d.outputs)}
+	if d.intercept() {
+		vars = append(vars, m.Vector("b0", d.outputs))
 	}
 	return vars
 }
 
-// of returns what belongs to part t of the variables or their values.
-func of[T any](d *data, x []T, t int) []T {
+// of returns what belongs to part t of the values of the variables.
+func of(d *data, x [][]float64, t int) [][]float64 {
 	each := len(x) / len(d.parts)
 	return x[t*each : (t+1)*each]
 }
 
-// Train is the loss over the training rows of the variables that [data.Variables] returned, with folds the mean of
-// theirs.
-func (d *data) Train(vars []*convex.Variable) convex.Expr {
-	return d.overFolds(vars, func(p part) *dataset.Data { return p.train })
-}
-
-// Validation is the loss over the validation rows.
-func (d *data) Validation(vars []*convex.Variable) convex.Expr {
-	return d.overFolds(vars, func(p part) *dataset.Data { return p.val })
-}
-
-// overFolds is the mean over the folds of the mean loss of some rows.
-func (d *data) overFolds(vars []*convex.Variable, rows func(part) *dataset.Data) convex.Expr {
-	sum := d.mean(rows(d.parts[0]), of(d, vars, 0))
-	for t := 1; t < len(d.parts); t++ {
-		sum = convex.Add(sum, d.mean(rows(d.parts[t]), of(d, vars, t)))
-	}
-	return convex.Scale(1/float64(len(d.parts)), sum)
-}
-
-// Residuals are those of the training rows, which vanish with their losses, nil where no loss does.
-func (d *data) Residuals(vars []*convex.Variable) []convex.Expr {
-	if d.loss.Residuals == nil {
-		return nil
-	}
-	var all []convex.Operand
-	for t, p := range d.parts {
-		all = append(all, d.loss.Residuals(d.predictions(p.train, of(d, vars, t)), slices.Concat(outputs(p.train)...), d.sd))
-	}
-	return []convex.Expr{convex.Stack(all...)}
-}
-
-// OfOutput are the coefficients of output k.
-func (d *data) OfOutput(b convex.Expr, k int) convex.Expr {
+// ofOutput are the coefficients of output k.
+func (d *data) ofOutput(b convex.Expr, k int) convex.Expr {
 	if d.outputs == 1 {
 		return b
 	}
@@ -255,7 +193,7 @@ func (d *data) OfOutput(b convex.Expr, k int) convex.Expr {
 func (d *data) predictions(rows *dataset.Data, vars []*convex.Variable) convex.Expr {
 	var all []convex.Operand
 	for k := range d.outputs {
-		f := convex.Mul(rows.X, d.OfOutput(vars[0], k))
+		f := convex.Mul(rows.X, d.ofOutput(vars[0], k))
 		if len(vars) > 1 {
 			f = convex.Add(f, convex.At(vars[1], k))
 		}
@@ -346,11 +284,7 @@ func (d *data) largestGradient() float64 {
 // Path returns a geometric sequence of weights from below [data.LambdaMax] down to a
 // thousandth of it; nil where nothing depends on the features.
 func (d *data) Path(points int) []float64 {
-	return downFrom(d.LambdaMax(), points)
-}
-
-// downFrom is the path from below top.
-func downFrom(top float64, points int) []float64 {
+	top := d.LambdaMax()
 	if !(top > 0) {
 		return nil
 	}
@@ -359,23 +293,6 @@ func downFrom(top float64, points int) []float64 {
 		path[i] = top * math.Pow(1e-3, float64(i+1)/float64(points))
 	}
 	return path
-}
-
-// CommonPath is a [data.Path] of a few weights that all penalties have in common, for
-// the data-driven start.
-func (d *data) CommonPath() [][]float64 {
-	return single(d.Path(netPoints))
-}
-
-// TwoPaths are weights of the two penalties of an elastic net that go down from top with both equal, and down again
-// with almost no l2 weight.
-func twoPaths(top float64) (list [][]float64) {
-	for _, share := range []float64{1, 0.01} {
-		for _, l := range downFrom(top, netPoints) {
-			list = append(list, []float64{l, share * l})
-		}
-	}
-	return list
 }
 
 // Fit turns values of the variables into a predictor in the user's units, with folds the mean of theirs.

@@ -41,7 +41,7 @@ var all = []Options{{}, {Intercept: true}, {Standardize: true}, {Intercept: true
 
 // values gives values to all variables.
 func values(d *data) ([]*convex.Variable, [][]float64, convex.Point) {
-	vars := d.Variables(convex.NewModel())
+	vars := d.variables(convex.NewModel())
 	rng := rand.New(rand.NewPCG(9, 9))
 	var x [][]float64
 	pt := convex.Point{}
@@ -83,8 +83,8 @@ func TestUnits(t *testing.T) {
 			unit = sd * sd
 			require.Greater(t, unit, 50.0)
 		}
-		require.InEpsilon(t, half(s.Train, f.Coefficients, f.Intercept), unit*d.Train(vars).Eval(pt)[0], 1e-10)
-		require.InEpsilon(t, half(s.Val, f.Coefficients, f.Intercept), unit*d.Validation(vars).Eval(pt)[0], 1e-10)
+		require.InEpsilon(t, half(s.Train, f.Coefficients, f.Intercept), unit*d.mean(d.parts[0].train, vars).Eval(pt)[0], 1e-10)
+		require.InEpsilon(t, half(s.Val, f.Coefficients, f.Intercept), unit*d.mean(d.parts[0].val, vars).Eval(pt)[0], 1e-10)
 		e := d.Evaluate(x)
 		require.InEpsilon(t, half(s.Val, f.Coefficients, f.Intercept), e.Validation, 1e-12)
 		require.InEpsilon(t, half(s.Test, f.Coefficients, f.Intercept), *e.Test, 1e-12)
@@ -136,9 +136,9 @@ func TestLambdaMax(t *testing.T) {
 func TestRejectsBadSplits(t *testing.T) {
 	s := sample()
 	s.Val.Features = []string{"v", "w", "x", "y", "z"}
-	_, err := newData(s, Options{}, Net{})
+	_, err := NewNet(s, Options{}, Net{})
 	require.Error(t, err)
-	_, err = newData(&dataset.Split{Train: table(1, 3, 2)}, Options{}, Net{})
+	_, err = NewNet(&dataset.Split{Train: table(1, 3, 2)}, Options{}, Net{})
 	require.Error(t, err)
 }
 

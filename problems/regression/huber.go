@@ -24,14 +24,14 @@ func Huber(s dataset.Division, o Options) (*Model, error) {
 	if !(o.Threshold >= 0) || math.IsInf(o.Threshold, 1) {
 		return nil, fmt.Errorf("huber: threshold %v, expected a positive number", o.Threshold)
 	}
-	if err := dataset.Check(s); err != nil {
-		return nil, fmt.Errorf("huber: %w", err)
-	}
-	if o.Threshold == 0 {
-		table := dataset.WithoutOffset(s).Table()
-		o.Threshold = threshold(table.Y, table.Weights)
-	}
-	return NewNet(s, o, Net{Name: "huber", Loss: huberLoss(o.Threshold), Takes: []string{"Threshold"}})
+	return checked("huber", s, func() (*Model, error) {
+		if o.Threshold == 0 {
+			table := dataset.WithoutOffset(s).Table()
+			o.Threshold = threshold(table.Y, table.Weights)
+		}
+		n := Net{Name: "huber", Loss: huberLoss(o.Threshold), Takes: []string{"Threshold"}}
+		return n.model(s, o)
+	})
 }
 
 // threshold is the [Options].Threshold of targets with weights, nil for equal ones.

@@ -70,15 +70,14 @@ func (m *Model) ladder() []problems.Rung {
 // onRung is the model of a rung.
 func (m *Model) onRung(r *rung) *Model {
 	out := spec{
-		Name: m.spec.Name, Names: []string{"lambda"}, R0: []float64{1}, Set: m.spec.Set, Units: m.spec.Units,
-		Finish: m.spec.Finish, Settings: m.spec.Settings,
+		Names: []string{"lambda"}, R0: []float64{1}, Set: m.spec.Set, Units: m.spec.Units, Settings: m.spec.Settings,
 		Advice: problems.Advice{Separable: m.spec.Advice.Separable},
 	}
 	if m.spec.Common.L1 != nil {
 		out.Names, out.R0 = []string{"l1", "lambda"}, []float64{1, 1}
 	}
-	for _, row := range m.data.CommonPath() {
-		out.Path = append(out.Path, slices.Repeat(row, len(out.R0)))
+	for _, l := range m.data.Path(netPoints) {
+		out.Path = append(out.Path, slices.Repeat([]float64{l}, len(out.R0)))
 	}
 	return &Model{data: m.data, spec: out, rung: r}
 }
@@ -133,13 +132,9 @@ func (r *rung) set(m *convex.Model, t int, b convex.Expr) {
 
 // terms are those of fold t for a fit of single features.
 func (r *rung) terms(t int) sparse.Terms {
-	p := len(r.factors[t].Norm)
 	out := sparse.Terms{Factors: slices.Clone(r.factors[t].Norm)}
-	if list := r.excluded(t); len(list) > 0 {
-		out.Lower, out.Upper = slices.Repeat([]float64{math.Inf(-1)}, p), slices.Repeat([]float64{math.Inf(1)}, p)
-		for _, j := range list {
-			out.Factors[j], out.Lower[j], out.Upper[j] = 1, 0, 0
-		}
+	for _, j := range r.excluded(t) {
+		hold(&out, j, 1)
 	}
 	return out
 }
@@ -167,10 +162,8 @@ func (r *ladder) fit(ctx context.Context, dim int, weights func(t int, lambda []
 		if t == nil { // a fold is a split
 			tables = tables[:0]
 			for _, p := range data.parts {
-				t := new(glm.Table)
-				data.fill(t, dataset.Stack(p.fit, p.choose))
-				t.Folds = [][]int{indices.Range(len(p.fit.Y), len(p.fit.Y)+len(p.choose.Y))}
-				tables = append(tables, t)
+				left := indices.Range(len(p.fit.Y), len(p.fit.Y)+len(p.choose.Y))
+				tables = append(tables, data.table(dataset.Stack(p.fit, p.choose), left))
 			}
 		}
 		for _, t := range tables {
@@ -207,9 +200,7 @@ func (l *ladder) dim() int {
 }
 
 // whole is the rung of all rows, whose pilots are fits of those below to them.
-func (r *rung) whole(
-	ctx context.Context, data *data, s problems.Solver,
-) (*rung, error) {
+func (r *rung) whole(ctx context.Context, data *data, s problems.Solver) (*rung, error) {
 	out := &rung{ladder: r.ladder, below: r.below, lambda: r.lambda, gamma: r.gamma}
 	r.adapting.Lock()
 	factors := r.final
@@ -246,13 +237,11 @@ func (r *rung) rows(ctx context.Context, data *data) (lower.Fit, error) {
 	r.adapting.Lock()
 	defer r.adapting.Unlock()
 	if r.all == nil {
-		t := &glm.Table{Folds: [][]int{nil}}
-		data.fill(t, data.parts[0].fit)
-		var err error
-		if r.all, err = r.full.together(ctx, t); err != nil {
-			r.all = nil
+		all, err := r.full.together(ctx, data.table(data.parts[0].fit, nil))
+		if err != nil {
 			return nil, err
 		}
+		r.all = all
 	}
 	return r.all.With(ctx, r.dim(), func(lambda []float64) []*glm.Weights {
 		return []*glm.Weights{times(r.factors[0], lambda)}

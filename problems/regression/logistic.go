@@ -1,7 +1,6 @@
 package regression
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
@@ -30,17 +29,15 @@ func Logistic(s dataset.Division, o Options) (*Model, error) {
 
 // logistic completes a net of the logistic loss.
 func logistic(s dataset.Division, o Options, n Net) (*Model, error) {
-	if err := dataset.Check(s); err != nil {
-		return nil, fmt.Errorf("%s: %w", n.Name, err)
-	}
-	labels, err := dataset.CheckLabels(s)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", n.Name, err)
-	}
-	n.Loss, n.KeepTarget, n.Finish = logisticLoss, true, func(f *problems.Fit) { f.Labels = labels[:] }
-	n.Advice = problems.Advice{Separable: true, Modes: normModes}
-	coded := s.Map(func(y float64) float64 { return float64(2*labels.Class(y) - 1) })
-	return NewNet(coded, o, n)
+	return checked(n.Name, s, func() (*Model, error) {
+		labels, err := dataset.CheckLabels(s)
+		if err != nil {
+			return nil, err
+		}
+		n.Loss, n.KeepTarget, n.Finish = logisticLoss, true, func(f *problems.Fit) { f.Labels = labels[:] }
+		n.Advice = problems.Advice{Separable: true, Modes: normModes}
+		return n.model(s.Map(func(y float64) float64 { return float64(2*labels.Class(y) - 1) }), o)
+	})
 }
 
 // logisticLoss is the logistic loss of targets -1 and 1, without overflow.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/dca"
@@ -17,8 +18,6 @@ import (
 
 // spec is what tells one penalised regression from another.
 type spec struct {
-	// Name is the name on the command line.
-	Name string
 	// Names are the names of the hyperparameters, one for each radius.
 	Names []string
 	// R0 are the start values of the radii where the options have none, one for each or one for all.
@@ -48,8 +47,6 @@ type spec struct {
 	// Advice is what the model says beyond what all of them do. AllFeatures says that it selects none of them.
 	Advice      problems.Advice
 	AllFeatures bool
-	// Finish completes a predictor in the user's units, for example by labels; nil where it is complete.
-	Finish func(f *problems.Fit)
 	// Settings are those of the paper's experiments and ours, for data that have a path or not; nil for those of the
 	// elastic net.
 	Settings func(path bool) (paper, standard dca.Settings)
@@ -81,7 +78,7 @@ func (s *spec) complete(data *data, o Options) (err error) {
 		return err
 	}
 	if s.Path == nil {
-		s.Path = data.CommonPath()
+		s.Path = single(data.Path(netPoints))
 	}
 	if s.Settings == nil {
 		s.Settings = netSettings
@@ -140,7 +137,8 @@ func (m *Model) Advice() problems.Advice {
 			a.Deviations, a.Times = m.deviations, m.times
 		}
 	}
-	a.Retrain, a.RetrainWeighted, a.RetrainPath, a.TestError = m.retrain, m.retrainWeighted, m.retrainPath, m.test
+	a.Retrain, a.RetrainWeighted = m.training(problems.Train), m.training(problems.TrainWeighted)
+	a.RetrainPath, a.TestError = m.retrainPath, m.test
 	return a
 }
 
@@ -153,7 +151,7 @@ func (m *Model) test(f problems.Fit) *float64 {
 }
 
 // Name is the name on the command line.
-func (m *Model) Name() string { return m.spec.Name }
+func (m *Model) Name() string { return m.data.net.Name }
 
 // Names are the names of the hyperparameters, in the order of the radii.
 func (m *Model) Names() []string { return m.spec.Names }
@@ -161,7 +159,7 @@ func (m *Model) Names() []string { return m.spec.Names }
 // Program is the bilevel program. Its variables are the coefficients and, with an
 // intercept, the constant, with folds those of one after the other; its hyperparameters are the radii.
 func (m *Model) Program() dca.Program {
-	p := dca.Program{Name: m.spec.Name, H0: m.spec.R0, Radii: len(m.spec.R0), Path: m.spec.Path, PathRise: m.spec.PathRise}
+	p := dca.Program{Name: m.Name(), H0: m.spec.R0, Radii: len(m.spec.R0), Path: m.spec.Path, PathRise: m.spec.PathRise}
 	if folds := m.data.Folds(); folds == 1 {
 		p.Build = m.level(0, 1)
 	} else {
@@ -177,7 +175,7 @@ func (m *Model) Program() dca.Program {
 func (m *Model) outline(model *convex.Model, r convex.Expr) dca.Level {
 	var level dca.Level
 	for t := range m.data.Folds() {
-		x := m.data.Fold(t).Variables(model)
+		x := m.data.variables(model)
 		level.X = append(level.X, x...)
 		level.Constraints = append(level.Constraints, m.penalties(t, x[0], r)...)
 	}
@@ -194,15 +192,18 @@ func (m *Model) penalties(t int, b, r convex.Expr) []convex.Expr {
 
 // level builds the functions of a split or of fold t, whose losses have a share in the whole.
 func (m *Model) level(t int, share float64) func(*convex.Model, convex.Expr) dca.Level {
-	d, unit := m.data.Fold(t), 1.0
+	d, p, unit := m.data, m.data.parts[t], 1.0
 	if m.hazards != nil {
-		unit = m.hazards.unit(d.parts[0].val)
+		unit = m.hazards.unit(p.val)
 	}
 	return func(model *convex.Model, r convex.Expr) dca.Level {
-		x := d.Variables(model)
+		x := d.variables(model)
 		level := dca.Level{
-			X: x, Train: convex.Scale(share, d.Train(x)), Validation: convex.Scale(share*unit, d.Validation(x)),
-			Residuals: d.Residuals(x), Constraints: m.penalties(t, x[0], r),
+			X: x, Train: convex.Scale(share, d.mean(p.train, x)), Validation: convex.Scale(share*unit, d.mean(p.val, x)),
+			Constraints: m.penalties(t, x[0], r),
+		}
+		if residuals := d.loss.Residuals; residuals != nil {
+			level.Residuals = []convex.Expr{residuals(d.predictions(p.train, x), slices.Concat(outputs(p.train)...), d.sd)}
 		}
 		d.bounds(model, x[0])
 		if m.spec.Set != nil {
@@ -221,12 +222,11 @@ func (m *Model) Penalised() (lower.Fit, error) {
 		return nil, nil
 	}
 	return lower.OverFolds(len(m.data.parts), func(t int) (lower.Fit, error) {
-		p := m.data.parts[t]
 		terms := m.data.terms
 		if m.rung != nil {
 			terms = m.rung.terms(t)
 		}
-		return m.data.fit(m.spec.Fit, p, terms)
+		return m.data.fit(m.spec.Fit, m.data.parts[t], terms)
 	})
 }
 
@@ -257,17 +257,18 @@ func (d *data) FoldTable(ctx context.Context) (*glm.Table, error) {
 	if !cv.Data.Sparse() && !glm.Fits(n, p, len(cv.Folds)) {
 		return nil, nil
 	}
-	t := new(glm.Table)
+	var folds [][]int
 	for _, f := range cv.Folds {
 		if len(f.Train)+len(f.Val) != n {
 			return nil, nil
 		}
-		t.Folds = append(t.Folds, f.Val)
+		folds = append(folds, f.Val)
 	}
 	if err := problems.Prepare(ctx, n*p); err != nil {
 		return nil, err
 	}
-	if d.fill(t, d.inUnits(cv.Data)); cv.Gaps != nil {
+	t := d.table(d.inUnits(cv.Data), folds...)
+	if cv.Gaps != nil {
 		if !t.Shares(len(cv.Gaps.Row)) {
 			return nil, nil
 		}
@@ -281,13 +282,14 @@ func (d *data) FoldTable(ctx context.Context) (*glm.Table, error) {
 	return t, nil
 }
 
-// fill sets rows and terms of a table.
-func (d *data) fill(t *glm.Table, rows *dataset.Data) {
-	t.X, t.Y, t.Weights, t.Offset = rows.X, outputs(rows), rows.Weights, rows.Offset
-	t.Intercept, t.Lower, t.Upper = d.intercept(), d.terms.Lower, d.terms.Upper
+// table has rows with the terms, and folds that leave some of them out.
+func (d *data) table(rows *dataset.Data, folds ...[]int) *glm.Table {
+	t := &glm.Table{X: rows.X, Y: outputs(rows), Weights: rows.Weights, Offset: rows.Offset, Folds: folds,
+		Intercept: d.intercept(), Lower: d.terms.Lower, Upper: d.terms.Upper}
 	if d.loss.Engine != nil {
 		t.Loss = d.loss.Engine(d.sd)
 	}
+	return t
 }
 
 // together is the fit of a table in the unit of the model.
@@ -339,8 +341,8 @@ func (m *Model) FoldFits(x [][]float64) []problems.Fit {
 func (m *Model) Fit(x [][]float64) problems.Fit { return m.finished(m.data.Fit(x)) }
 
 func (m *Model) finished(f problems.Fit) problems.Fit {
-	if m.spec.Finish != nil {
-		m.spec.Finish(&f)
+	if finish := m.data.net.Finish; finish != nil {
+		finish(&f)
 	}
 	return f
 }

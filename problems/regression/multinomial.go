@@ -1,6 +1,7 @@
 package regression
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -33,41 +34,40 @@ import (
 // bounds add up to 0 over the classes. Each class needs a training row, in each fold, and the others may have no other
 // one.
 func Multinomial(s dataset.Division, o Options) (*Model, error) {
-	if err := dataset.Check(s); err != nil {
-		return nil, fmt.Errorf("multinomial: %w", err)
-	}
-	classes, err := dataset.CheckClasses(s)
-	if err != nil {
-		return nil, fmt.Errorf("multinomial: %w", err)
-	}
-	if dataset.WithoutOffset(s) != s {
-		return nil, fmt.Errorf("multinomial: rows with an offset, which does not say to which class it belongs")
-	}
-	var names []string
-	for _, v := range classes {
-		if o.Label != nil {
-			names = append(names, o.Label(v))
-		} else {
-			names = append(names, fmt.Sprint(v))
+	return checked("multinomial", s, func() (*Model, error) {
+		classes, err := dataset.CheckClasses(s)
+		if err != nil {
+			return nil, err
 		}
-	}
-	coded := s.Map(func(y float64) float64 { // the number of the class
-		k, _ := slices.BinarySearch(classes, y)
-		return float64(k)
+		if dataset.WithoutOffset(s) != s {
+			return nil, errors.New("rows with an offset, which does not say to which class it belongs")
+		}
+		var names []string
+		for _, v := range classes {
+			if o.Label != nil {
+				names = append(names, o.Label(v))
+			} else {
+				names = append(names, fmt.Sprint(v))
+			}
+		}
+		coded := s.Map(func(y float64) float64 { // the number of the class
+			k, _ := slices.BinarySearch(classes, y)
+			return float64(k)
+		})
+		n := Net{
+			Name: "multinomial", Loss: multinomialLoss(len(classes)), KeepTarget: true, Takes: []string{"Terms", "Label"},
+			Fit: func(train, val fits.Rows, intercept bool, t sparse.Terms) (lower.Fit, error) {
+				return either(fits.NewMultinomial(train, val, len(classes), intercept, t))
+			},
+			Advice: problems.Advice{Separable: true}, Finish: func(f *problems.Fit) { f.Labels = classes },
+			outputs: names, rise: 2 * netPoints, // all of them
+		}
+		m, err := n.model(coded, o)
+		if err == nil {
+			m.spec.Set = func(model *convex.Model, x []*convex.Variable) { zeroSums(model, m.data.terms, len(classes), x) }
+		}
+		return m, err
 	})
-	m, err := NewNet(coded, o, Net{
-		Name: "multinomial", Loss: multinomialLoss(len(classes)), KeepTarget: true, Takes: []string{"Terms", "Label"},
-		Fit: func(train, val fits.Rows, intercept bool, t sparse.Terms) (lower.Fit, error) {
-			return either(fits.NewMultinomial(train, val, len(classes), intercept, t))
-		},
-		Advice: problems.Advice{Separable: true}, Finish: func(f *problems.Fit) { f.Labels = classes },
-		outputs: names, rise: 2 * netPoints, // all of them
-	})
-	if err != nil {
-		return nil, err
-	}
-	m.spec.Set = func(model *convex.Model, x []*convex.Variable) { zeroSums(model, m.data.terms, len(classes), x) }
-	return m, nil
 }
 
 // zeroSums say that constants add up to 0 over the k classes, and so do coefficients of a feature without a penalty and

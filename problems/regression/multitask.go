@@ -94,9 +94,7 @@ func checkTargets(s dataset.Division) error {
 // largestRow is the weight of the norms at which B is 0; with folds the largest of theirs.
 func largestRow(ctx context.Context, d *data) (most float64, err error) {
 	for _, part := range d.parts {
-		t := &glm.Table{Folds: [][]int{nil}}
-		d.fill(t, part.train)
-		rows, err := glm.New(ctx, t)
+		rows, err := glm.New(ctx, d.table(part.train, nil))
 		if err != nil {
 			return 0, err
 		}

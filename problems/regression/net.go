@@ -67,31 +67,42 @@ var normModes = []lower.Mode{lower.Adjoint, lower.Forward, lower.Truncated}
 // NewNet checks the rows, split or in folds, and the options, and puts the model together. It keeps a reference to the
 // data, which must not change. Errors begin with its name.
 func NewNet(s dataset.Division, o Options, n Net) (*Model, error) {
-	data, err := newData(s, o, n)
+	return checked(n.Name, s, func() (*Model, error) { return n.model(s, o) })
+}
+
+// checked is a model of rows that it checks first; errors begin with its name.
+func checked(name string, s dataset.Division, of func() (*Model, error)) (m *Model, err error) {
+	if err = dataset.Check(s); err == nil {
+		m, err = of()
+	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", n.Name, err)
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return m, nil
+}
+
+// model is that of checked rows.
+func (n *Net) model(s dataset.Division, o Options) (*Model, error) {
+	data, err := newData(s, o, *n)
+	if err != nil {
+		return nil, err
 	}
 	m := &Model{data: data}
 	if m.spec, err = n.describe(data); err == nil {
 		err = m.spec.complete(data, o)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", n.Name, err)
-	}
-	return m, nil
+	return m, err
 }
 
 // describe makes the description of the model, for data whose [data.LambdaMax] is measured by the fit where that has to
 // know terms, weights or an offset, or where the loss has no slope.
 func (n *Net) describe(data *data) (out spec, err error) {
 	if n.spec != nil {
-		out, err = n.spec(data)
-		out.Name = n.Name
-		return out, err
+		return n.spec(data)
 	}
 	out = spec{
-		Name: n.Name, Names: []string{"lambda1", "lambda2"}, R0: []float64{10, 5}, Fit: n.Fit, Finish: n.Finish,
-		Advice: n.Advice, AllFeatures: n.Penalties == SquaresAlone,
+		Names: []string{"lambda1", "lambda2"}, R0: []float64{10, 5}, Fit: n.Fit, Advice: n.Advice,
+		AllFeatures: n.Penalties == SquaresAlone,
 	}
 	if n.Fit != nil && (data.loss.Slope == nil || !data.terms.Plain() || data.observes()) {
 		if err := data.Measure(n.Fit); err != nil {
@@ -144,7 +155,12 @@ func netPath(data *data, rise int) (path [][]float64, most int) {
 		rise = pathRise
 	}
 	if rise > 0 {
-		return twoPaths(data.LambdaMax()), rise
+		for _, share := range []float64{1, 0.01} { // with both equal, and with almost no l2 weight
+			for _, l := range data.Path(netPoints) {
+				path = append(path, []float64{l, share * l})
+			}
+		}
+		return path, rise
 	}
 	down := data.Path(netPoints)
 	for _, l := range down {

@@ -29,25 +29,23 @@ func Poisson(s dataset.Division, o Options) (*Model, error) {
 
 // poisson completes a net of the Poisson deviance.
 func poisson(s dataset.Division, o Options, n Net) (*Model, error) {
-	if err := dataset.Check(s); err != nil {
-		return nil, fmt.Errorf("%s: %w", n.Name, err)
-	}
-	var negative error
-	s.Map(func(y float64) float64 {
-		if y < 0 && negative == nil {
-			negative = fmt.Errorf("%s: a target is %g, expected numbers that are not negative, such as counts", n.Name, y)
+	return checked(n.Name, s, func() (m *Model, err error) {
+		s.Map(func(y float64) float64 {
+			if y < 0 && err == nil {
+				err = fmt.Errorf("a target is %g, expected numbers that are not negative, such as counts", y)
+			}
+			return y
+		})
+		if err == nil {
+			err = logarithms(s.Table().Offset)
 		}
-		return y
+		if err != nil {
+			return nil, err
+		}
+		n.Loss, n.KeepTarget, n.Finish = poissonLoss, true, func(f *problems.Fit) { f.LogLink = true }
+		n.Advice = problems.Advice{Modes: normModes}
+		return n.model(s, o)
 	})
-	if negative != nil {
-		return nil, negative
-	}
-	if err := logarithms(s.Table().Offset); err != nil {
-		return nil, err
-	}
-	n.Loss, n.KeepTarget, n.Finish = poissonLoss, true, func(f *problems.Fit) { f.LogLink = true }
-	n.Advice = problems.Advice{Modes: normModes}
-	return NewNet(s, o, n)
 }
 
 // mostOffsets bounds by how much offsets differ: means of which one is exp(35) times the other have no digit in common.
@@ -60,8 +58,8 @@ func logarithms(offset []float64) error {
 	}
 	if lo, hi := slices.Min(offset), slices.Max(offset); hi-lo > mostOffsets {
 		return fmt.Errorf(
-			"poisson: the offset goes from %g to %g, expected the logarithm of the exposure, which differs by %d at most", lo,
-			hi, mostOffsets)
+			"the offset goes from %g to %g, expected the logarithm of the exposure, which differs by %d at most", lo, hi,
+			mostOffsets)
 	}
 	return nil
 }

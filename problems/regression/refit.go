@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/conetune/conetune/dca"
-	"github.com/conetune/conetune/internal/lower/glm"
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
@@ -43,29 +42,20 @@ func (d *data) All(ctx context.Context) (*data, error) {
 // before the final fit.
 const largeTable = 5e6
 
-// retrain solves the lower level of all rows, those for training and validation together or those of all folds, at the
-// radii h, see [problems.Advice].
-func (m *Model) retrain(ctx context.Context, s problems.Solver, h []float64) (problems.Fit, *float64, error) {
-	return m.train(ctx, s, h, problems.Train)
-}
-
-// retrainWeighted has the weights of the penalties in the place of radii.
-func (m *Model) retrainWeighted(ctx context.Context, s problems.Solver, lambda []float64) (problems.Fit, *float64,
-	error) {
-	return m.train(ctx, s, lambda, problems.TrainWeighted)
-}
-
-func (m *Model) train(ctx context.Context, s problems.Solver, h []float64, by func(context.Context, dca.Program,
-	problems.Solver, []float64, func(x [][]float64) problems.Fit) (problems.Fit, error)) (problems.Fit, *float64, error) {
-	p, all, err := m.whole(ctx, s, problems.FinalGap)
-	if err != nil {
-		return problems.Fit{}, nil, err
+// training solves the lower level of all rows, those for training and validation together or those of all folds, see
+// [problems.Advice], by [problems.Train] or [problems.TrainWeighted].
+func (m *Model) training(by func(context.Context, dca.Program, problems.Solver, []float64,
+	func(x [][]float64) problems.Fit) (problems.Fit, error)) problems.Training {
+	return func(ctx context.Context, s problems.Solver, h []float64) (fit problems.Fit, test *float64, err error) {
+		all, p, err := m.whole(ctx, s, problems.FinalGap)
+		if err == nil {
+			fit, err = by(ctx, p, s, h, all.Fit)
+		}
+		if err != nil {
+			return problems.Fit{}, nil, err
+		}
+		return fit, m.test(fit), nil
 	}
-	fit, err := by(ctx, p, s, h, all.Fit)
-	if err != nil {
-		return problems.Fit{}, nil, err
-	}
-	return fit, m.test(fit), nil
 }
 
 // pathGap is the relative gap of fits that are there to be looked at.
@@ -73,7 +63,7 @@ const pathGap = 1e-6
 
 // retrainPath solves it with each of some weights, each from the one before.
 func (m *Model) retrainPath(ctx context.Context, s problems.Solver, lambda [][]float64) ([]problems.Fit, error) {
-	p, all, err := m.whole(ctx, s, pathGap)
+	all, p, err := m.whole(ctx, s, pathGap)
 	if err != nil {
 		return nil, err
 	}
@@ -105,17 +95,17 @@ func (m *Model) retrainPath(ctx context.Context, s problems.Solver, lambda [][]f
 	return list, nil
 }
 
-// whole is the program of all rows, with its fast fit to a relative gap where the solver takes fits, and their model.
-func (m *Model) whole(ctx context.Context, s problems.Solver, gap float64) (dca.Program, *Model, error) {
+// whole is the model of all rows, with its program.
+func (m *Model) whole(ctx context.Context, s problems.Solver, gap float64) (*Model, dca.Program, error) {
 	data, err := m.data.All(ctx)
 	if err != nil {
-		return dca.Program{}, nil, err
+		return nil, dca.Program{}, err
 	}
-	all, p, err := m.on(ctx, data, s, gap)
-	return p, all, err
+	return m.on(ctx, data, s, gap)
 }
 
-// on is the model of the training rows of data, with its program, which has the fast fit, if there is one.
+// on is the model of the training rows of data, with its program, which has the fast fit to a relative gap, if there is
+// one and the solver takes fits.
 func (m *Model) on(ctx context.Context, data *data, s problems.Solver, gap float64) (*Model, dca.Program, error) {
 	all := &Model{data: data, spec: m.spec, hazards: m.hazards}
 	if m.rung != nil {
@@ -142,9 +132,7 @@ func (m *Model) alone(ctx context.Context) (lower.Fit, error) {
 	}
 	fit, err := m.Penalised()
 	if fit == nil && err == nil && m.spec.Weights != nil { // of models whose parts have none
-		t := &glm.Table{Folds: [][]int{nil}}
-		m.data.fill(t, m.data.parts[0].fit)
-		return either(m.together(ctx, t))
+		return either(m.together(ctx, m.data.table(m.data.parts[0].fit, nil)))
 	}
 	return fit, err
 }

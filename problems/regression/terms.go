@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/internal/indices"
 	"github.com/conetune/conetune/internal/lower/fits"
 	"github.com/conetune/conetune/internal/lower/glm"
 	"github.com/conetune/conetune/internal/lower/sparse"
@@ -85,18 +86,20 @@ func exclude(t *sparse.Terms) {
 		if !(f > excludedFactor && f > excludedFactor*least) {
 			continue
 		}
-		if t.Lower == nil {
-			t.Lower = slices.Repeat([]float64{math.Inf(-1)}, len(t.Factors))
-		}
-		if t.Upper == nil {
-			t.Upper = slices.Repeat([]float64{math.Inf(1)}, len(t.Factors))
-		}
-		t.Factors[j], t.Lower[j], t.Upper[j] = least, 0, 0
+		hold(t, j, least)
 	}
 }
 
-// Terms are those of the options, in the unit of the model, for fits.
-func (d *data) Terms() sparse.Terms { return d.terms }
+// hold holds the coefficient of feature j at 0, with a factor that does not matter.
+func hold(t *sparse.Terms, j int, factor float64) {
+	if t.Lower == nil {
+		t.Lower = slices.Repeat([]float64{math.Inf(-1)}, len(t.Factors))
+	}
+	if t.Upper == nil {
+		t.Upper = slices.Repeat([]float64{math.Inf(1)}, len(t.Factors))
+	}
+	t.Factors[j], t.Lower[j], t.Upper[j] = factor, 0, 0
+}
 
 // fitter makes a fit to the training rows of a split or a fold, with the loss on its validation rows and terms of
 // features, all in the unit of the model.
@@ -201,32 +204,25 @@ func (d *data) bounds(m *convex.Model, b convex.Expr) {
 			fixed = append(fixed, j)
 		}
 	}
-	low, high := finite(d.terms.Lower, held), finite(d.terms.Upper, held)
+	finite := func(list []float64) (at []int) {
+		for j, v := range list {
+			if !math.IsInf(v, 0) && !held(j) {
+				at = append(at, j)
+			}
+		}
+		return at
+	}
+	low, high := finite(d.terms.Lower), finite(d.terms.Upper)
 	for k := range d.outputs {
-		own := d.OfOutput(b, k)
+		own := d.ofOutput(b, k)
 		if len(fixed) > 0 {
 			m.Eq("fixed", convex.Pick(own, fixed), 0)
 		}
-		if len(low.at) > 0 {
-			m.Ge("lower", convex.Pick(own, low.at), low.value)
+		if len(low) > 0 {
+			m.Ge("lower", convex.Pick(own, low), indices.Pick(d.terms.Lower, low))
 		}
-		if len(high.at) > 0 {
-			m.Le("upper", convex.Pick(own, high.at), high.value)
-		}
-	}
-}
-
-// side are the finite bounds of one side, but for coefficients that are held at 0.
-type side struct {
-	at    []int
-	value []float64
-}
-
-func finite(list []float64, but func(j int) bool) (out side) {
-	for j, v := range list {
-		if !math.IsInf(v, 0) && !but(j) {
-			out.at, out.value = append(out.at, j), append(out.value, v)
+		if len(high) > 0 {
+			m.Le("upper", convex.Pick(own, high), indices.Pick(d.terms.Upper, high))
 		}
 	}
-	return out
 }

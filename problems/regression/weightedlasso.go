@@ -8,6 +8,7 @@ import (
 	"github.com/conetune/conetune/internal/lower/fits"
 	"github.com/conetune/conetune/internal/lower/glm"
 	"github.com/conetune/conetune/internal/lower/sparse"
+	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 )
 
@@ -41,24 +42,19 @@ func WeightedPoisson(s dataset.Division, o Options) (*Model, error) {
 
 // weighted is a net with a hyperparameter for each feature.
 func weighted(name string, fit fitter) Net {
-	return Net{Name: name, spec: func(data *data) (spec, error) {
+	return Net{Name: name, Advice: problems.Advice{Modes: normModes}, spec: func(data *data) (spec, error) {
 		if data.observes() {
 			if err := data.Measure(fit); err != nil {
 				return spec{}, err
 			}
 		}
 		_, p := data.Dims()
-		out := spec{
-			Names: data.Features(), R0: []float64{1}, Settings: weightedSettings, Fit: fit, Finish: data.net.Finish,
-			Advice:  data.net.Advice,
-			Common:  &glm.Weights{Norm: slices.Repeat([]float64{1}, p)},
-			Weights: func(lambda []float64) *glm.Weights { return &glm.Weights{Norm: lambda} },
-			Penalties: func(b, r convex.Expr) []convex.Expr {
-				return []convex.Expr{convex.Sub(convex.Abs(b), r)}
-			},
-		}
-		out.Advice.Modes = normModes
-		return out, nil
+		return spec{
+			Names: data.Features(), R0: []float64{1}, Settings: weightedSettings, Fit: fit, Advice: data.net.Advice,
+			Common:    &glm.Weights{Norm: slices.Repeat([]float64{1}, p)},
+			Weights:   func(lambda []float64) *glm.Weights { return &glm.Weights{Norm: lambda} },
+			Penalties: func(b, r convex.Expr) []convex.Expr { return []convex.Expr{convex.Sub(convex.Abs(b), r)} },
+		}, nil
 	}}
 }
 

@@ -46,12 +46,7 @@ func (r *rows) weight(i int, classes [2]float64) float64 {
 	return w
 }
 
-// loss is the weighted mean hinge loss of a machine over some rows.
-func (r *rows) loss(index []int, classes [2]float64, w []float64, c float64) float64 {
-	return r.mean(index, classes, w, c, func(z float64) float64 { return math.Max(0, 1-z) })
-}
-
-// mean is that of a function of the decision values times the labels.
+// mean is the weighted mean over some rows of a function of the decision values of a machine times the labels.
 func (r *rows) mean(index []int, classes [2]float64, w []float64, c float64, of func(z float64) float64) float64 {
 	sum, total := 0.0, 0.0
 	for _, i := range index {

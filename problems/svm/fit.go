@@ -31,7 +31,8 @@ func (m *Model) Advice() problems.Advice {
 	}
 	return problems.Advice{
 		Fit: m.Penalised, Modes: []lower.Mode{lower.Adjoint, lower.Forward}, Score: m.Score, Columns: m.Columns,
-		Ladder: m.ladder, Retrain: m.retrain, RetrainWeighted: m.retrainWeighted, TestError: m.TestError, Loss: loss,
+		Ladder: m.ladder, Retrain: m.training(within), RetrainWeighted: m.training(weighted), TestError: m.TestError,
+		Loss: loss,
 		Paper: problems.Paper{
 			Weights: [2]float64{1e-4, 1e4}, Upper: [2]float64{1e-6, 1e2}, Common: true,
 			ParzenEach: 10, Untried: true,

@@ -77,7 +77,7 @@ func TestRetrainIsConic(t *testing.T) {
 			{10, 1e-6, 1e-6, 1e-6, 1e-6, 1e-6, 1e-6}} {
 			w, c := must.Both(m.train(context.Background(), problems.Solver{Backend: native(t), Fits: true}, within(h)))(t)
 			conic, d := must.Both(m.train(context.Background(), problems.Solver{Backend: native(t)}, within(h)))(t)
-			require.InDelta(t, m.rows.loss(all, m.weights, conic, d), m.rows.loss(all, m.weights, w, c), 1e-6)
+			require.InDelta(t, m.rows.mean(all, m.weights, conic, d, hinge), m.rows.mean(all, m.weights, w, c, hinge), 1e-6)
 			squares := 0.0
 			for j, v := range w {
 				require.LessOrEqual(t, max(v, -v), h[1+j])

@@ -113,9 +113,9 @@ func (r *rung) Program() dca.Program {
 func (r *rung) Advice() problems.Advice {
 	all := r.Model.Advice()
 	out := problems.Advice{
-		Fit: r.penalised, Score: r.Score, Columns: r.Columns, Open: r.open,
-		Retrain: r.retrain, RetrainWeighted: r.retrainWeighted, TestError: r.TestError, Paper: all.Paper,
-		Losses: r.losses, Compare: r.compare, Spread: r.spread, Used: r.used, Loss: all.Loss,
+		Fit: r.penalised, Score: r.Score, Columns: r.Columns, Open: r.open, TestError: r.TestError, Paper: all.Paper,
+		Retrain: r.bounding(all.Retrain), RetrainWeighted: r.bounding(all.RetrainWeighted), Loss: all.Loss,
+		Losses: r.losses, Compare: r.compare, Spread: r.spread, Used: r.used,
 	}
 	if r.other != nil {
 		out.Instead = func() (problems.Model, func(own, other [][]float64) bool) { return r.other, r.beaten }
@@ -142,28 +142,22 @@ func (r *rung) whole(ctx context.Context, s problems.Solver) ([]float64, error) 
 	if err != nil {
 		return nil, err
 	}
-	w, _, err := r.train(ctx, s, weighted(slices.Concat(lower.Positive(r.lambda), bounds)))
+	w, _, err := r.train(ctx, s, weighted(slices.Concat(r.lambda, bounds)))
 	if err == nil {
 		r.all = bounded(w)
 	}
 	return r.all, err
 }
 
-// retrain and retrainWeighted are those of the model with h = r and h = lambda.
-func (r *rung) retrain(ctx context.Context, s problems.Solver, h []float64) (problems.Fit, *float64, error) {
-	bounds, err := r.whole(ctx, s)
-	if err != nil {
-		return problems.Fit{}, nil, err
+// bounding is a training of the model with h = r or h = lambda alone.
+func (r *rung) bounding(of problems.Training) problems.Training {
+	return func(ctx context.Context, s problems.Solver, h []float64) (problems.Fit, *float64, error) {
+		bounds, err := r.whole(ctx, s)
+		if err != nil {
+			return problems.Fit{}, nil, err
+		}
+		return of(ctx, s, slices.Concat(h, bounds))
 	}
-	return r.Model.retrain(ctx, s, slices.Concat(h, bounds))
-}
-
-func (r *rung) retrainWeighted(ctx context.Context, s problems.Solver, h []float64) (problems.Fit, *float64, error) {
-	bounds, err := r.whole(ctx, s)
-	if err != nil {
-		return problems.Fit{}, nil, err
-	}
-	return r.Model.retrainWeighted(ctx, s, slices.Concat(h, bounds))
 }
 
 // losses are the scores of the validation rows, fold by fold, and compare is by how much their mean over the rows and

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/internal/indices"
 	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/tune"
 )
@@ -52,9 +53,10 @@ func TestLadder(t *testing.T) {
 		hinge += meanHinge(cv.Data, f.Val, m.weights, w, c) / 3
 	}
 	require.InEpsilon(t, hinge, r.Refit.Validation, 1e-3)
-	all := bounds(m.all())
+	every := indices.Range(0, len(m.rows.y))
+	all := bounds(every)
 	require.InDeltaSlice(t, all, r.Selection.Upper, 1e-3)
-	w, c := boxed(t, m, m.all(), r.Lambda[0], all)
+	w, c := boxed(t, m, every, r.Lambda[0], all)
 	require.InDeltaSlice(t, w, r.RefitFit.Coefficients, 1e-3)
 	require.InDelta(t, -c, r.RefitFit.Intercept, 1e-3)
 

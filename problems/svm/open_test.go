@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/internal/indices"
 	"github.com/conetune/conetune/internal/lower/machine"
 	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/outcome"
@@ -55,7 +56,7 @@ func TestOpen(t *testing.T) {
 		_, score := at(math.Pow(10, e))
 		require.Greater(t, score, *r.Score*(1-1e-2), "lambda 1e%g", e)
 	}
-	w, c := free(t, m, m.all(), r.Lambda[0])
+	w, c := free(t, m, indices.Range(0, len(m.rows.y)), r.Lambda[0])
 	require.InDeltaSlice(t, w, r.RefitFit.Coefficients, 1e-4)
 	require.InDelta(t, -c, r.RefitFit.Intercept, 1e-4)
 	conic, d := must.Both(m.train(context.Background(), problems.Solver{Backend: native(t)},

@@ -8,6 +8,7 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/internal/indices"
 	"github.com/conetune/conetune/internal/lower/machine"
 	"github.com/conetune/conetune/internal/lower/numerics"
 	"github.com/conetune/conetune/lower"
@@ -21,7 +22,7 @@ const finalGap = 1e-8
 // training is a form of the training problem: solved by package internal/lower/machine, nil where that does not take
 // it, and as what a convex model with the loss has besides.
 type training struct {
-	fit   func(context.Context, *machine.Problem) (w []float64, c float64, status outcome.Stop, err error)
+	fit   func(context.Context, *machine.Problem) (*machine.Solution, error)
 	model func(m *convex.Model, loss convex.Expr, w *convex.Variable)
 }
 
@@ -34,26 +35,23 @@ func within(h []float64) training {
 		}
 	}}
 	if h[0] > 0 {
-		t.fit = func(ctx context.Context, g *machine.Problem) ([]float64, float64, outcome.Stop, error) {
+		t.fit = func(ctx context.Context, g *machine.Problem) (*machine.Solution, error) {
 			s, err := g.Within(ctx, h[0], h[1:], machine.Options{Tol: finalGap})
 			if err != nil {
-				return nil, 0, "", err
+				return nil, err
 			}
-			return s.W, s.C, s.Status, nil
+			return &machine.Solution{W: s.W, C: s.C, Status: s.Status}, nil
 		}
 	}
 	return t
 }
 
-// weighted has the weight of the squared norm and the bounds h = (lambda, wbar).
+// weighted has the weight of the squared norm, which the folds share, and the bounds h = (lambda, wbar).
 func weighted(h []float64) training {
+	h = slices.Concat(lower.Positive(h[:1]), h[1:])
 	return training{
-		fit: func(ctx context.Context, g *machine.Problem) ([]float64, float64, outcome.Stop, error) {
-			s, err := g.Solve(ctx, h[0], h[1:], machine.Options{Tol: finalGap})
-			if err != nil {
-				return nil, 0, "", err
-			}
-			return s.W, s.C, s.Status, nil
+		fit: func(ctx context.Context, g *machine.Problem) (*machine.Solution, error) {
+			return g.Solve(ctx, h[0], h[1:], machine.Options{Tol: finalGap})
 		},
 		model: func(m *convex.Model, loss convex.Expr, w *convex.Variable) {
 			m.Minimize(convex.Add(loss, convex.Scale(h[0]/2, convex.SumSquares(w))))
@@ -70,7 +68,7 @@ func (m *Model) train(ctx context.Context, s problems.Solver, t training) (w []f
 			err = fmt.Errorf("svm: training on all rows: %w", err)
 		}
 	}()
-	all := m.all()
+	all := indices.Range(0, len(m.rows.y))
 	if s.Fits && t.fit != nil {
 		part := m.rows.part(all, m.weights)
 		g, err := machine.New(part.X, part.Y, part.Weights)
@@ -85,15 +83,15 @@ func (m *Model) train(ctx context.Context, s problems.Solver, t training) (w []f
 			limited, end = context.WithTimeout(ctx, s.Options.TimeLimit)
 		}
 		defer end()
-		w, c, status, err := t.fit(limited, g)
+		at, err := t.fit(limited, g)
 		switch {
 		case err != nil:
 			return nil, 0, err
-		case status == outcome.Converged || status == numerics.Exhausted:
-			return w, c, nil
-		case status == outcome.Cancelled && errors.Is(limited.Err(), context.DeadlineExceeded):
+		case at.Status == outcome.Converged || at.Status == numerics.Exhausted:
+			return at.W, at.C, nil
+		case at.Status == outcome.Cancelled && errors.Is(limited.Err(), context.DeadlineExceeded):
 			return nil, 0, &problems.TrainingError{Status: backends.TimeLimit}
-		case status == outcome.Cancelled:
+		case at.Status == outcome.Cancelled:
 			return nil, 0, &problems.TrainingError{Status: backends.Cancelled}
 		}
 	}
@@ -119,40 +117,31 @@ func (m *Model) train(ctx context.Context, s problems.Solver, t training) (w []f
 	return res.Value(vars[0]), res.Value(vars[1])[0], nil
 }
 
-// all are the numbers of all rows.
-func (m *Model) all() []int {
-	all := make([]int, len(m.rows.y))
-	for i := range all {
-		all[i] = i
+// training trains the machine on all rows of the cross-validation in a form, and returns it with its error rate on the
+// test rows, nil where there are none.
+func (m *Model) training(form func(h []float64) training) problems.Training {
+	return func(ctx context.Context, s problems.Solver, h []float64) (problems.Fit, *float64, error) {
+		w, c, err := m.train(ctx, s, form(h))
+		if err != nil {
+			return problems.Fit{}, nil, err
+		}
+		fit := m.fit(w, c)
+		return fit, m.TestError(fit), nil
 	}
-	return all
 }
 
-// retrain trains the machine on all rows of the cross-validation with the hyperparameters h = (r, wbar), and
-// returns it with its error rate on the test rows, nil where there are none.
-func (m *Model) retrain(ctx context.Context, s problems.Solver, h []float64) (problems.Fit, *float64, error) {
-	return m.trained(ctx, s, within(h))
-}
-
-// retrainWeighted is retrain with h = (lambda, wbar), lambda the weight of the squared norm that the folds share.
-func (m *Model) retrainWeighted(ctx context.Context, s problems.Solver, h []float64) (problems.Fit, *float64, error) {
-	return m.trained(ctx, s, weighted(slices.Concat(lower.Positive(h[:1]), h[1:])))
-}
-
-func (m *Model) trained(ctx context.Context, s problems.Solver, t training) (problems.Fit, *float64, error) {
-	w, c, err := m.train(ctx, s, t)
-	if err != nil {
-		return problems.Fit{}, nil, err
-	}
-	fit := m.fit(w, c)
-	return fit, m.TestError(fit), nil
-}
-
-// TestError is the share of test rows whose label a predictor misses, nil where there are none.
+// TestError is the share of test rows, by their weights, whose label a predictor misses, nil where there are none.
 func (m *Model) TestError(f problems.Fit) *float64 {
-	if m.cv.Test == nil {
+	d := m.cv.Test
+	if d == nil {
 		return nil
 	}
-	wrong := m.errorRate(m.cv.Test, f)
-	return &wrong
+	wrong := make([]float64, len(d.Y))
+	for i, y := range d.Y {
+		if f.Label(f.Intercept+d.Dot(i, f.Coefficients)) != y {
+			wrong[i] = 1
+		}
+	}
+	share := d.Mean(wrong)
+	return &share
 }

@@ -31,6 +31,7 @@
 package svm
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -145,10 +146,6 @@ func New(cv *dataset.CrossValidation, o Options) (*Model, error) {
 // Columns are all rows of the folds, see [problems.Advice].
 func (m *Model) Columns() (rows *dataset.Data, intercept bool) { return m.cv.Data, true }
 
-// ClassWeights weigh the losses of the rows with the smaller and with the larger label, in this order; both are 1 where
-// none were asked for.
-func (m *Model) ClassWeights() [2]float64 { return m.weights }
-
 // weigh sets the weights of the two classes.
 func (m *Model) weigh(o Options) error {
 	m.weights = [2]float64{1, 1}
@@ -166,13 +163,7 @@ func (m *Model) weigh(o Options) error {
 
 // start returns (r, wbar) of the start.
 func start(o Options, p int) ([]float64, error) {
-	r0, wbar0 := o.R0, o.WBar0
-	if r0 == 0 {
-		r0 = paperR0
-	}
-	if wbar0 == 0 {
-		wbar0 = lowest
-	}
+	r0, wbar0 := cmp.Or(o.R0, paperR0), cmp.Or(o.WBar0, lowest)
 	if !(r0 > 0) || math.IsInf(r0, 1) {
 		return nil, fmt.Errorf("r starts at %v, expected a positive number", r0)
 	}
@@ -235,11 +226,19 @@ func bounds(w *convex.Variable, h convex.Expr) []convex.Expr {
 // Evaluate gives the validation error of values of the variables. There is no test error: the
 // machine that would be tested is none of theirs.
 func (m *Model) Evaluate(x [][]float64) problems.Errors {
+	return problems.Errors{Validation: m.mean(x, hinge)}
+}
+
+// hinge is the loss at a decision value times the label.
+func hinge(z float64) float64 { return math.Max(0, 1-z) }
+
+// mean is that over the folds and their validation rows of a function of the decision values times the labels.
+func (m *Model) mean(x [][]float64, of func(z float64) float64) float64 {
 	sum := 0.0
 	for t, f := range m.cv.Folds {
-		sum += m.folds[t].loss(f.Val, m.weights, x[2*t], x[2*t+1][0])
+		sum += m.folds[t].mean(f.Val, m.weights, x[2*t], x[2*t+1][0], of)
 	}
-	return problems.Errors{Validation: sum / float64(len(m.cv.Folds))}
+	return sum / float64(len(m.cv.Folds))
 }
 
 // The score of a decision value z times the label is the ramp min(1, max(0, scoreMargin - z)), a share of wrong labels
@@ -250,17 +249,11 @@ const scoreMargin, scoreHinge = 0.5, 0.2
 // fifth of the validation error. On 75 tables of R with 60 to 1500 rows, two sets of four divisions each, the machines
 // that the ramp chooses have 0.988 (standard error 0.006) and 0.996 (0.004) of the wrong labels of those that the hinge
 // loss alone does, better on 45 of these means and worse on 19.
-func (m *Model) Score(x [][]float64) float64 {
-	sum := 0.0
-	for t, f := range m.cv.Folds {
-		sum += m.folds[t].mean(f.Val, m.weights, x[2*t], x[2*t+1][0], score)
-	}
-	return sum / float64(len(m.cv.Folds))
-}
+func (m *Model) Score(x [][]float64) float64 { return m.mean(x, score) }
 
 // score is that of a decision value times the label.
 func score(z float64) float64 {
-	return math.Min(1, math.Max(0, scoreMargin-z)) + scoreHinge*math.Max(0, 1-z)
+	return math.Min(1, math.Max(0, scoreMargin-z)) + scoreHinge*hinge(z)
 }
 
 // Fit returns the mean of the folds' machines in the user's units.
@@ -290,17 +283,6 @@ func (m *Model) fit(w []float64, c float64) problems.Fit {
 		w, b0 = m.transform.Undo(w, b0)
 	}
 	return problems.Fit{Coefficients: w, Intercept: b0, Features: m.cv.Data.Features, Labels: m.labels[:]}
-}
-
-// errorRate is the share of rows, by their weights, whose label the predictor misses.
-func (m *Model) errorRate(d *dataset.Data, f problems.Fit) float64 {
-	wrong := make([]float64, len(d.Y))
-	for i, y := range d.Y {
-		if f.Label(f.Intercept+d.Dot(i, f.Coefficients)) != y {
-			wrong[i] = 1
-		}
-	}
-	return d.Mean(wrong)
 }
 
 // PaperSettings are those of the paper's experiments (VF-iDCA; VF-iDCA-t has the tolerance 0.1); rho is that

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/internal/finite"
+	"github.com/conetune/conetune/internal/indices"
 	"github.com/conetune/conetune/tune"
 )
 
@@ -92,10 +93,7 @@ func (s *Sample) tied() [][]int { return s.tiedBy(s.score) }
 
 // tiedBy are the rows by a value of each, the largest first, those of one value together.
 func (s *Sample) tiedBy(value func(i int) float64) (out [][]int) {
-	order := make([]int, len(s.Y))
-	for i := range order {
-		order[i] = i
-	}
+	order := indices.Range(0, len(s.Y))
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(value(b), value(a)) })
 	for k, i := range order {
 		if k == 0 || value(i) != value(order[k-1]) {

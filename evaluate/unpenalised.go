@@ -79,14 +79,8 @@ type plainFit struct {
 // rows, from which labels and counts take fewer steps. The errors are those above.
 func fitPlain(kind plainKind, d *dataset.Data, intercept bool, start *plainFit) (*plainFit, error) {
 	n, p := d.Dims()
-	g := &fit{kind: kind, n: n, k: p, y: d.Y, offset: d.Offset, weight: make([]float64, n)}
-	for i := range g.weight {
-		g.weight[i] = 1 / float64(n)
-	}
-	if d.Weights != nil {
-		copy(g.weight, d.Weights)
-		floats.Scale(1/floats.Sum(d.Weights), g.weight)
-	}
+	g := &fit{kind: kind, n: n, k: p, y: d.Y, offset: d.Offset, weight: slices.Clone(d.RowWeights())}
+	floats.Scale(1/floats.Sum(g.weight), g.weight)
 	if intercept {
 		g.k++
 	}

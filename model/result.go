@@ -1,9 +1,8 @@
 package model
 
 import (
-	"math"
-
 	"github.com/conetune/conetune/evaluate"
+	"github.com/conetune/conetune/internal/words"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/regression"
@@ -25,8 +24,8 @@ func New(source *input.Source, rows *input.Rows, m problems.Model, o Options, r 
 		Targets: fit.Targets, Intercepts: fit.Intercepts, Labels: fit.Labels, LogLink: fit.LogLink,
 		Loss:     lossOf(r, m, rows, o),
 		Encoding: rows.Encoder, Weights: source.Wanted.Weights, Offset: source.Wanted.Offset,
-		Hyperparameters: r.Hyperparameters, Radii: r.Radii, ValidationError: orNull(&r.Refit.Validation),
-		TestError: orNull(r.Refit.Test),
+		Hyperparameters: r.Hyperparameters, Radii: r.Radii,
+		ValidationError: words.FiniteOrNull(r.Refit.Validation),
 		Provenance: Provenance{
 			Program: "conetune " + r.Version, Method: r.Method, Backend: r.Backend,
 			Status: string(r.Status), Iterations: r.Iterations, Seed: r.Seed, Files: source.Files(), Split: source.Rule(),
@@ -34,6 +33,9 @@ func New(source *input.Source, rows *input.Rows, m problems.Model, o Options, r 
 			Folds: rows.FoldCount(), Repeats: rows.Repeats, Division: rows.Division.String(), Standardize: o.Standardize,
 			Intercept: o.Intercept,
 		},
+	}
+	if test := r.Refit.Test; test != nil {
+		out.TestError = words.FiniteOrNull(*test)
 	}
 	if fit.Matrix == nil {
 		out.Deviations = split.Train.Deviations()
@@ -81,13 +83,4 @@ func newMatrix(m *problems.Matrix) *Matrix {
 	rows, cols := m.Dims()
 	return &Matrix{RowEffects: m.RowEffects, ColEffects: m.ColEffects, Left: lines(m.Left, rows),
 		Right: lines(m.Right, cols)}
-}
-
-// orNull is a number that may be missing, and is where it is not finite: JSON has no other way to write it.
-func orNull(v *float64) *float64 {
-	if v == nil || math.IsNaN(*v) || math.IsInf(*v, 0) {
-		return nil
-	}
-	w := *v
-	return &w
 }

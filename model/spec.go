@@ -108,116 +108,64 @@ var regressions = []string{"Weights", "Offset"}
 
 // specs are in the order in which they are listed.
 var specs = []Spec{
-	{
-		Name: "elastic-net", modes: normModes, options: append(regressions, "Terms"),
-		Summary: "linear regression, bounds on the 1-norm and the squared 2-norm of the coefficients",
-		build:   regression.ElasticNet,
-	},
-	{
-		Name: "lasso", modes: normModes, options: append(regressions, "Terms"),
-		Summary: "linear regression, a bound on the 1-norm of the coefficients",
-		build:   regression.Lasso,
-	},
-	{
-		Name: "ridge", modes: normModes, options: append(regressions, "Terms"),
-		Summary: "linear regression, a bound on the squared 2-norm of the coefficients",
-		build:   regression.Ridge,
-	},
-	{
-		Name: "adaptive-lasso", modes: normModes, options: append(regressions, "Gamma", "Pilot"),
-		Summary: "the lasso with a penalty that is the smaller the larger a coefficient is in a pilot, ridge regression or " +
-			"the lasso",
+	{Name: "elastic-net", modes: normModes, options: append(regressions, "Terms"), build: regression.ElasticNet,
+		Summary: "linear regression, bounds on the 1-norm and the squared 2-norm of the coefficients"},
+	{Name: "lasso", modes: normModes, options: append(regressions, "Terms"), build: regression.Lasso,
+		Summary: "linear regression, a bound on the 1-norm of the coefficients"},
+	{Name: "ridge", modes: normModes, options: append(regressions, "Terms"), build: regression.Ridge,
+		Summary: "linear regression, a bound on the squared 2-norm of the coefficients"},
+	{Name: "adaptive-lasso", modes: normModes, options: append(regressions, "Gamma", "Pilot"),
 		build: regression.AdaptiveLasso,
-	},
-	{
-		Name: "weighted-lasso", modes: normModes, options: regressions,
-		Summary: "linear regression, a bound of its own on each coefficient",
-		build:   regression.WeightedLasso,
-	},
-	{
-		Name: "sparse-group-lasso", modes: groupModes, options: append(regressions, "Groups"),
-		Summary: "linear regression, bounds on the 2-norm of each group of coefficients and on the 1-norm of all",
+		Summary: "the lasso with a penalty that is the smaller the larger a coefficient is in a pilot, ridge " +
+			"regression or the lasso"},
+	{Name: "weighted-lasso", modes: normModes, options: regressions, build: regression.WeightedLasso,
+		Summary: "linear regression, a bound of its own on each coefficient"},
+	{Name: "sparse-group-lasso", modes: groupModes, options: append(regressions, "Groups"),
 		build:   regression.SparseGroupLasso,
-	},
-	{
-		Name: "group-lasso", modes: groupModes, overlap: true, options: append(regressions, "Groups"),
-		Summary: "linear regression, bounds on the 2-norm of each group of coefficients; groups may overlap",
+		Summary: "linear regression, bounds on the 2-norm of each group of coefficients and on the 1-norm of all"},
+	{Name: "group-lasso", modes: groupModes, overlap: true, options: append(regressions, "Groups"),
 		build:   regression.GroupLasso,
-	},
-	{
-		Name: "fused-lasso", options: append(regressions, "Order"),
-		Summary: "linear regression, bounds on the 1-norms of the coefficients and of their differences in the order of " +
-			"the features",
-		build: regression.FusedLasso,
-	},
-	{
-		Name: "bounded-elastic-net", modes: normModes, options: append(regressions, "Terms"),
-		Summary: "the elastic net with coefficients that are not negative, or within bounds",
+		Summary: "linear regression, bounds on the 2-norm of each group of coefficients; groups may overlap"},
+	{Name: "fused-lasso", options: append(regressions, "Order"), build: regression.FusedLasso,
+		Summary: "linear regression, bounds on the 1-norms of the coefficients and of their differences in the " +
+			"order of the features"},
+	{Name: "bounded-elastic-net", modes: normModes, options: append(regressions, "Terms"),
 		build:   regression.BoundedElasticNet,
-	},
-	{
-		Name: "huber", options: append(regressions, "Threshold"),
-		Loss: Huber, unit: "mean Huber loss",
-		Summary: "the elastic net with a loss that grows linearly beyond a threshold, for targets with outliers",
+		Summary: "the elastic net with coefficients that are not negative, or within bounds"},
+	{Name: "huber", options: append(regressions, "Threshold"), Loss: Huber, unit: "mean Huber loss",
 		build:   regression.Huber,
-	},
-	{
-		Name: "quantile", options: append(regressions, "Level"),
-		Loss: Pinball, unit: "mean pinball loss",
-		Summary: "the elastic net for a quantile of the target instead of its mean, by default the median",
+		Summary: "the elastic net with a loss that grows linearly beyond a threshold, for targets with outliers"},
+	{Name: "quantile", options: append(regressions, "Level"), Loss: Pinball, unit: "mean pinball loss",
 		build:   regression.Quantile,
-	},
-	{
-		Name: "logistic", modes: normModes, options: append(regressions, "Terms"),
-		Labels: true, Loss: Logistic, unit: "mean logistic loss",
-		Summary: "classifier of two labels, the elastic net with the logistic loss",
-		build:   regression.Logistic,
-	},
-	{
-		Name: "weighted-logistic", modes: normModes, options: regressions,
-		Labels: true, Loss: Logistic, unit: "mean logistic loss",
-		Summary: "classifier of two labels, the logistic loss with a bound of its own on each coefficient",
-		build:   regression.WeightedLogistic,
-	},
-	{
-		Name: "multinomial", options: []string{"Weights", "Terms"},
-		Labels: true, Classes: true, Loss: Multinomial, unit: "mean multinomial loss",
-		Summary: "classifier of several labels, the elastic net with the multinomial logistic loss",
-		build:   regression.Multinomial,
-	},
-	{
-		Name: "poisson", modes: normModes, options: append(regressions, "Terms"),
-		LogLink: true, unit: "half the mean Poisson deviance",
-		Summary: "counts, whose mean is the exponential of the value: the elastic net with the Poisson deviance",
-		build:   regression.Poisson,
-	},
-	{
-		Name: "weighted-poisson", modes: normModes, options: regressions,
-		LogLink: true, unit: "half the mean Poisson deviance",
-		Summary: "counts, whose mean is the exponential of the value, with a bound of its own on each coefficient",
-		build:   regression.WeightedPoisson,
-	},
-	{
-		Name: "cox", modes: []lower.Mode{lower.Adjoint, lower.Forward}, options: append(regressions, "Terms", "Ties"),
-		Survival: true, Loss: Cox, unit: "partial-likelihood deviance for each event",
-		Summary: "times until an event, some censored: proportional hazards with the penalties of the elastic net",
-		build:   regression.Cox,
-	},
-	{
-		Name: "multi-task", Several: true,
-		Summary: "linear regression of several targets, which use the same features",
-		build:   regression.MultiTask,
-	},
-	{
-		Name: "matrix-completion", modes: []lower.Mode{lower.Adjoint}, Matrix: true, options: []string{"Groups"},
-		Summary: "entries of a matrix, bounds on the nuclear norm and on the 2-norms of groups of row and column features",
-	},
-	{
-		Name: "svm", modes: []lower.Mode{lower.Adjoint, lower.Forward}, options: []string{"Weights", "Loss"},
+		Summary: "the elastic net for a quantile of the target instead of its mean, by default the median"},
+	{Name: "logistic", modes: normModes, options: append(regressions, "Terms"), Labels: true, Loss: Logistic,
+		unit: "mean logistic loss", build: regression.Logistic,
+		Summary: "classifier of two labels, the elastic net with the logistic loss"},
+	{Name: "weighted-logistic", modes: normModes, options: regressions, Labels: true, Loss: Logistic,
+		unit: "mean logistic loss", build: regression.WeightedLogistic,
+		Summary: "classifier of two labels, the logistic loss with a bound of its own on each coefficient"},
+	{Name: "multinomial", options: []string{"Weights", "Terms"}, Labels: true, Classes: true, Loss: Multinomial,
+		unit: "mean multinomial loss", build: regression.Multinomial,
+		Summary: "classifier of several labels, the elastic net with the multinomial logistic loss"},
+	{Name: "poisson", modes: normModes, options: append(regressions, "Terms"), LogLink: true,
+		unit: "half the mean Poisson deviance", build: regression.Poisson,
+		Summary: "counts, whose mean is the exponential of the value: the elastic net with the Poisson deviance"},
+	{Name: "weighted-poisson", modes: normModes, options: regressions, LogLink: true,
+		unit: "half the mean Poisson deviance", build: regression.WeightedPoisson,
+		Summary: "counts, whose mean is the exponential of the value, with a bound of its own on each coefficient"},
+	{Name: "cox", modes: []lower.Mode{lower.Adjoint, lower.Forward}, options: append(regressions, "Terms", "Ties"),
+		Survival: true, Loss: Cox, unit: "partial-likelihood deviance for each event", build: regression.Cox,
+		Summary: "times until an event, some censored: proportional hazards with the penalties of the elastic net"},
+	{Name: "multi-task", Several: true, build: regression.MultiTask,
+		Summary: "linear regression of several targets, which use the same features"},
+	{Name: "matrix-completion", modes: []lower.Mode{lower.Adjoint}, Matrix: true, options: []string{"Groups"},
+		Summary: "entries of a matrix, bounds on the nuclear norm and on the 2-norms of groups of row and column " +
+			"features"},
+	{Name: "svm", modes: []lower.Mode{lower.Adjoint, lower.Forward}, options: []string{"Weights", "Loss"},
 		Labels: true, Folds: true, Loss: Hinge, unit: "mean hinge loss (validation), error rate (test)",
-		Score:   "smoothed error rate of the folds",
-		Summary: "classifier of two labels by cross-validation, bounds on the squared 2-norm and on each coefficient",
-	},
+		Score: "smoothed error rate of the folds",
+		Summary: "classifier of two labels by cross-validation, bounds on the squared 2-norm and on each " +
+			"coefficient"},
 }
 
 // Specs are all models, in the order in which they are listed.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 
 	"github.com/conetune/conetune/table"
 )
@@ -39,7 +40,7 @@ func (g *graph) tensor(kind int64, content message, dims ...int) string {
 }
 
 func (g *graph) doubles(list []float64, dims ...int) string {
-	return g.tensor(onnxDouble, message{}.bytes(9, doubles(list)), dims...)
+	return g.tensor(onnxDouble, message{}.numbers(9, list), dims...)
 }
 
 func (g *graph) strings(list []string) string {
@@ -51,7 +52,7 @@ func (g *graph) strings(list []string) string {
 }
 
 func (g *graph) integers(list ...int64) string {
-	return g.tensor(onnxInt64, message{}.bytes(9, integers(list)), len(list))
+	return g.tensor(onnxInt64, message{}.numbers(9, list), len(list))
 }
 
 // node adds an operation and returns the name of its result.
@@ -166,15 +167,8 @@ func (g *graph) product(p Product, values []string) string {
 		x, at, scale := values[f.Input], f.Function.At, f.Function.Scale
 		switch {
 		case f.Level != nil:
-			keys, ones := []message{}, message{}
-			for _, text := range f.Level.Texts {
-				keys, ones = append(keys, message(text)), append(ones, message{}.integer(8, 1)...)
-			}
-			out = g.op("Mul", out, double(g.node("LabelEncoder", "ai.onnx.ml", []message{
-				message{}.text(1, "keys_strings").with(9, keys...).integer(20, 8),
-				append(message{}.text(1, "values_int64s").integer(20, 7), ones...),
-				attribute("default_int64", 0),
-			}, x)))
+			texts := f.Level.Texts
+			out = g.op("Mul", out, double(g.encoder(texts, slices.Repeat([]int{1}, len(texts)), 0, x)))
 		case f.Function.Kind == table.Weekday:
 			day := g.op("Add", g.op("Floor", x), one(3))
 			week := g.op("Mul", one(7), g.op("Floor", g.op("Div", day, one(7))))
@@ -204,15 +198,12 @@ func (g *graph) product(p Product, values []string) string {
 // level are the N x q weights of the levels of a column of strings.
 func (g *graph) level(p *Program, in Input, x string) string {
 	q, rows := len(p.Intercepts), len(in.Levels)
-	keys, values, weights := []message{}, message{}, []float64{}
-	key := func(text string, row int) {
-		keys, values = append(keys, message(text)), append(values, message{}.integer(8, int64(row))...)
-	}
+	var texts []string
+	var numbers []int
+	weights := []float64{}
 	for k, l := range in.Levels {
-		weights = append(weights, l.Weights...)
-		for _, text := range l.Texts {
-			key(text, k)
-		}
+		weights, texts = append(weights, l.Weights...), append(texts, l.Texts...)
+		numbers = append(numbers, slices.Repeat([]int{k}, len(l.Texts))...)
 	}
 	for k := range q { // of a missing value
 		weights = append(weights, in.Gap[k])
@@ -222,21 +213,26 @@ func (g *graph) level(p *Program, in Input, x string) string {
 	}
 	weights = append(weights, make([]float64, q)...)
 	known := map[string]bool{}
-	for _, list := range [][]string{p.Texts, p.Usual} {
-		for _, text := range list {
-			if !known[text] {
-				known[text] = true
-				key(text, rows)
-			}
+	for _, text := range slices.Concat(p.Texts, p.Usual) {
+		if !known[text] {
+			known[text], texts, numbers = true, append(texts, text), append(numbers, rows)
 		}
 	}
-	index := g.node("LabelEncoder", "ai.onnx.ml", []message{
+	flat := g.op("Reshape", g.encoder(texts, numbers, rows+1, x), g.integers(-1))
+	return g.op("Gather", g.doubles(weights, rows+2, q), flat)
+}
+
+// encoder are the numbers of texts, and another one for what is none of them.
+func (g *graph) encoder(texts []string, numbers []int, otherwise int, x string) string {
+	keys, values := []message{}, message{}
+	for k, text := range texts {
+		keys, values = append(keys, message(text)), append(values, message{}.integer(8, int64(numbers[k]))...)
+	}
+	return g.node("LabelEncoder", "ai.onnx.ml", []message{
 		message{}.text(1, "keys_strings").with(9, keys...).integer(20, 8),
 		append(message{}.text(1, "values_int64s").integer(20, 7), values...),
-		attribute("default_int64", int64(rows+1)),
+		attribute("default_int64", int64(otherwise)),
 	}, x)
-	flat := g.op("Reshape", index, g.integers(-1))
-	return g.op("Gather", g.doubles(weights, rows+2, q), flat)
 }
 
 // predict adds the outputs.

@@ -1,9 +1,6 @@
 package export
 
-import (
-	"encoding/binary"
-	"math"
-)
+import "encoding/binary"
 
 // message is a protocol buffer: fields by their number, of integers and of what has a length (Protocol Buffers,
 // Encoding).
@@ -29,17 +26,8 @@ func (m message) with(field int, parts ...message) message {
 	return m
 }
 
-// doubles are numbers in little-endian order.
-func doubles(list []float64) (out []byte) {
-	for _, v := range list {
-		out = binary.LittleEndian.AppendUint64(out, math.Float64bits(v))
-	}
-	return out
-}
-
-func integers(list []int64) (out []byte) {
-	for _, v := range list {
-		out = binary.LittleEndian.AppendUint64(out, uint64(v))
-	}
-	return out
+// numbers are those of a list in little-endian order.
+func (m message) numbers(field int, list any) message {
+	content, _ := binary.Append(nil, binary.LittleEndian, list) // of a fixed size
+	return m.bytes(field, content)
 }

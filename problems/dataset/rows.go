@@ -351,7 +351,10 @@ func (d *Data) momentsOf(from, to int) (mean, deviation []float64) {
 	if n == 0 {
 		return mean, deviation
 	}
-	total := floats.Sum(d.RowWeights())
+	total := float64(n)
+	if d.Weights != nil {
+		total = floats.Sum(d.Weights)
+	}
 	// Row by row, as X lies in memory. First the means and half the ranges ..
 	lo, hi := slices.Repeat([]float64{math.Inf(1)}, p), slices.Repeat([]float64{math.Inf(-1)}, p)
 	stored, weight := make([]int, p), make([]float64, p)
@@ -407,7 +410,12 @@ func (d *Data) momentsOf(from, to int) (mean, deviation []float64) {
 
 // eachRow calls f for the stored entries of each row, as [Data.Row] has them, with the weight of the row.
 func (d *Data) eachRow(f func(index []int, value []float64, w float64)) {
-	for i, w := range d.RowWeights() {
+	n, _ := d.Dims()
+	for i := range n {
+		w := 1.0
+		if d.Weights != nil {
+			w = d.Weights[i]
+		}
 		index, value := d.Row(i)
 		f(index, value, w)
 	}

@@ -8,8 +8,11 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// RowWeights are those of the rows, ones where none are given; to be read only.
+// RowWeights are those of the rows, ones where none are given, to be read only; none of nil.
 func (d *Data) RowWeights() []float64 {
+	if d == nil {
+		return nil
+	}
 	if d.Weights != nil {
 		return d.Weights
 	}

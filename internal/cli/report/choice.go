@@ -86,11 +86,11 @@ func choiceOf(run *Run, r *tune.Result) choice {
 		c.what = "The same model"
 	}
 	fitted, classes, _ := run.Options.Weighed(run.Rows) // without an error, as the model was built of them
-	whole := totalWeight(fitted.Table())
+	whole := floats.Sum(fitted.Table().RowWeights())
 	if s := r.Selection; s != nil && s.Weighted && r.TrainedOn != tune.FinalTrain {
 		of, c.what = "of the model", "The same model"
 		if s, ok := fitted.(*dataset.Split); ok {
-			whole += totalWeight(s.Val)
+			whole += floats.Sum(s.Val.RowWeights())
 		}
 	}
 	units := "on the features and the target as they are"
@@ -287,15 +287,6 @@ func sameAs(model string, lambda, l1, n float64, weights, offset bool) []sameMod
 		learn += ".fit(X, " + y + w + ")"
 	}
 	return append([]sameModel{{"scikit-learn", learn}}, list...)
-}
-
-// totalWeight is the number of rows, or the sum of their weights; 0 for none.
-func totalWeight(d *dataset.Data) float64 {
-	if d != nil && d.Weights != nil {
-		return floats.Sum(d.Weights)
-	}
-	n, _ := d.Dims()
-	return float64(n)
 }
 
 // describe lists the hyperparameters with the same model elsewhere.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/conetune/conetune/evaluate"
 	"github.com/conetune/conetune/internal/figure"
+	"github.com/conetune/conetune/internal/indices"
 	"github.com/conetune/conetune/internal/lower/survival"
 	"github.com/conetune/conetune/internal/webpage"
 	"github.com/conetune/conetune/internal/words"
@@ -150,7 +151,7 @@ func diagonal() figure.Line {
 // rocOf is the ROC curve of rows of both labels.
 func rocOf(j *evaluate.Sample, names []string) *drawing {
 	x, y := roc(j.Value, j.Y, j.Weight)
-	area := j.Metrics[slices.IndexFunc(j.Metrics, func(m evaluate.Metric) bool { return m.Name == evaluate.AUC })].Value
+	area := evaluate.ByName(j.Metrics)[evaluate.AUC].Value
 	curve := figure.Line{Name: "model", X: webpage.Thinned(x, mostPoints), Y: webpage.Thinned(y, mostPoints)}
 	n := j.Confusion(2)
 	lines := append([]figure.Line{diagonal(), curve}, chosen(j, n[0][1]/(n[0][0]+n[0][1]), n[1][1]/(n[1][0]+n[1][1]))...)
@@ -209,10 +210,7 @@ func precisionOf(j *evaluate.Sample, names []string) *drawing {
 
 // ordered are the places of values by their size, or by another order.
 func ordered(values []float64, compare func(a, b float64) int) []int {
-	order := make([]int, len(values))
-	for i := range order {
-		order[i] = i
-	}
+	order := indices.Range(0, len(values))
 	slices.SortStableFunc(order, func(a, b int) int { return compare(values[a], values[b]) })
 	return order
 }

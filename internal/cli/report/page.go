@@ -22,10 +22,8 @@ const mostListed = 40
 
 // reportContents is what the body of the page is made of.
 type reportContents struct {
-	Lead                 string
-	Verdict              []string
-	Quality, Errors      *webpage.Table
-	Choice               *webpage.Table
+	summary
+	Errors, Choice       *webpage.Table
 	ChoiceNote           string
 	Ladder               *webpage.Table
 	Same                 []sameModel
@@ -48,8 +46,7 @@ func Page(w io.Writer, args []string, run *Run, split *dataset.Split, results []
 	what := summarize(run, split, results)
 	r, j := what.chosen, what.judged
 	c := reportContents{
-		Command: commandLine(args), Settings: string(run.Settings), Lead: what.lead, Verdict: what.verdict,
-		Quality:    what.quality,
+		Command: commandLine(args), Settings: string(run.Settings), summary: what,
 		ChoiceNote: what.choice.note, Ladder: ladderTable(r), Same: what.choice.same, SameWhat: what.choice.what,
 		Made: []string{"conetune " + r.Version, fmt.Sprintf("seed %d", r.Seed), madeBy(r), "the model is trained on " +
 			trainedOn(run, split, r)},

@@ -90,11 +90,11 @@ func headline(list []evaluate.Metric) evaluate.Metric {
 	if slices.Contains([]string{evaluate.AUC, evaluate.BalancedError, evaluate.F1, evaluate.Cost}, list[0].Name) {
 		return list[0] // labels do not count alike
 	}
-	m := list[len(list)-1]
+	m, by := list[len(list)-1], evaluate.ByName(list)
 	for _, name := range []string{evaluate.RMSE, evaluate.ErrorRate, evaluate.Pinball, evaluate.Deviance,
 		evaluate.Concordance, evaluate.LogLoss} {
-		if k := slices.IndexFunc(list, func(m evaluate.Metric) bool { return m.Name == name }); k >= 0 {
-			m = list[k]
+		if known, ok := by[name]; ok {
+			m = known
 		}
 	}
 	return m
@@ -120,16 +120,13 @@ func verdict(run *Run, j *evaluate.Sample, given bool) []string {
 	default:
 		text += fmt.Sprintf(": %.0f %% more. The features do not help on these rows.", change)
 	}
-	if k := slices.IndexFunc(j.Metrics, func(m evaluate.Metric) bool {
-		return m.Name == evaluate.AveragePrecision
-	}); k >= 0 {
-		p, names := j.Metrics[k], run.labels(j.Fit)
+	if p, ok := evaluate.ByName(j.Metrics)[evaluate.AveragePrecision]; ok {
 		if p.Base <= 0.5 || run.Source.Wanted.Positive != "" {
 			text += fmt.Sprintf(" The average precision for %s is %s, and by chance their share, %s.", positive(run, j),
 				words.PlusMinus(p.Value, p.StandardError), words.ToError(p.Base, p.StandardError))
 		} else {
-			text += fmt.Sprintf(" Rows of %s have a share of %s; --positive %[1]s measures how they are found.", names[0],
-				words.Short(1-p.Base))
+			text += fmt.Sprintf(" Rows of %s have a share of %s; --positive %[1]s measures how they are found.",
+				run.labels(j.Fit)[0], words.Short(1-p.Base))
 		}
 	}
 	plain := "The fit without a penalty"
@@ -241,8 +238,7 @@ func targetsTable(targets []evaluate.Sample) *webpage.Table {
 			cells = append(cells, webpage.Cell{Text: words.Fine(m.Value), Strong: true},
 				webpage.Cell{Text: words.Short(m.StandardError)})
 		}
-		k := slices.IndexFunc(target.Metrics, func(m evaluate.Metric) bool { return m.Name == evaluate.RMSE })
-		t.Add(append(cells, webpage.Cell{Text: words.Fine(target.Metrics[k].Base)})...)
+		t.Add(append(cells, webpage.Cell{Text: words.Fine(evaluate.ByName(target.Metrics)[evaluate.RMSE].Base)})...)
 	}
 	return t
 }

@@ -55,11 +55,11 @@ type summary struct {
 	chosen *tune.Result // the best of the methods
 	target string
 	judged *evaluate.Sample // nil for several targets, and without rows to judge by
-	// lead says what was chosen, and verdict how good it is, in sentences.
-	lead    string
-	verdict []string
-	// quality has the measures; nil without them.
-	quality *webpage.Table
+	// Lead says what was chosen, and Verdict how good it is, in sentences.
+	Lead    string
+	Verdict []string
+	// Quality has the measures; nil without them.
+	Quality *webpage.Table
 	choice  choice
 }
 
@@ -69,45 +69,45 @@ func summarize(run *Run, split *dataset.Split, results []*tune.Result) summary {
 	if r.RefitFit.Targets != nil && !r.RefitFit.Classes() {
 		s.target = words.Joined(r.RefitFit.Targets)
 	}
-	s.lead = r.Model
+	s.Lead = r.Model
 	if run.Spec.Name == "quantile" {
-		s.lead += fmt.Sprintf(" (level %g)", run.Options.Level)
+		s.Lead += fmt.Sprintf(" (level %g)", run.Options.Level)
 	}
 	if run.Entries == nil {
-		s.lead += " for " + s.target
+		s.Lead += " for " + s.target
 	}
 	if r.Refit == nil {
-		s.lead += fmt.Sprintf(" by %s: %s after %s, without a model.", r.Method, ended(r), Progress(r))
+		s.Lead += fmt.Sprintf(" by %s: %s after %s, without a model.", r.Method, ended(r), Progress(r))
 		return s
 	}
 	s.choice = choiceOf(run, r)
 	if r.Given {
-		s.lead += ", with the weights given"
+		s.Lead += ", with the weights given"
 	} else {
-		s.lead += ", chosen by " + r.Method
+		s.Lead += ", chosen by " + r.Method
 	}
 	if s.choice.said != "" {
-		s.lead += ": " + s.choice.said
+		s.Lead += ": " + s.choice.said
 	}
-	s.lead += "."
+	s.Lead += "."
 	if r.Status != outcome.Converged {
-		s.verdict = append(s.verdict,
+		s.Verdict = append(s.Verdict,
 			fmt.Sprintf("The run did not end by itself: it was %s. What follows is what it had reached.", ended(r)))
 	}
 	if s.judged != nil {
-		s.verdict = append(s.verdict, verdict(run, s.judged, r.Given)...)
-		s.quality = qualityTable(run, s.judged)
+		s.Verdict = append(s.Verdict, verdict(run, s.judged, r.Given)...)
+		s.Quality = qualityTable(run, s.judged)
 	} else {
-		s.quality = targetsTable(run.Judge.Targets(r))
+		s.Quality = targetsTable(run.Judge.Targets(r))
 	}
 	if run.Covered != nil {
-		s.verdict = append(s.verdict, describeIntervals(run.Covered))
+		s.Verdict = append(s.Verdict, describeIntervals(run.Covered))
 	}
 	if run.Bootstrap != nil {
-		s.verdict = append(s.verdict, describeBootstrap(run, r))
+		s.Verdict = append(s.Verdict, describeBootstrap(run, r))
 	}
 	if run.Outside != nil {
-		s.verdict = append(s.verdict, "Nested cross-validation: "+DescribeNested(run, run.Outside)+".")
+		s.Verdict = append(s.Verdict, "Nested cross-validation: "+DescribeNested(run, run.Outside)+".")
 	}
 	return s
 }
@@ -117,11 +117,11 @@ func Text(run *Run, split *dataset.Split, results []*tune.Result, written []stri
 	what := summarize(run, split, results)
 	r := what.chosen
 	var b strings.Builder
-	for _, text := range append([]string{what.lead}, what.verdict...) {
+	for _, text := range append([]string{what.Lead}, what.Verdict...) {
 		b.WriteString(words.Wrapped(text))
 	}
-	if what.quality != nil {
-		shown, rest := what.quality, 0
+	if what.Quality != nil {
+		shown, rest := what.Quality, 0
 		if what.judged == nil { // of several targets, with no sentence about them
 			shown, rest = shown.First(mostFeatures / 2)
 			b.WriteString(words.Wrapped(shown.Caption + "."))

@@ -9,6 +9,7 @@ import (
 
 	"github.com/conetune/conetune/evaluate"
 	"github.com/conetune/conetune/internal/figure"
+	"github.com/conetune/conetune/internal/indices"
 	"github.com/conetune/conetune/internal/words"
 	"github.com/conetune/conetune/model"
 	"github.com/conetune/conetune/problems"
@@ -90,10 +91,7 @@ func reached(r *tune.Result, steps bool) (validation, test figure.Line) {
 		}
 		return r.Trace[k].Elapsed.Seconds()
 	}
-	order := make([]int, len(r.Trace)) // of several workers, by time
-	for k := range order {
-		order[k] = k
-	}
+	order := indices.Range(0, len(r.Trace)) // of several workers, by time
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(at(a), at(b)) })
 	add := func(x float64, e *problems.Errors) {
 		if e != nil {

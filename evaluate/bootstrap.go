@@ -124,16 +124,13 @@ func (b *Bootstrap) Interval(level float64, of func(f *BootstrapFit) float64) (l
 		values[k] = of(&b.Samples[k])
 	}
 	slices.Sort(values)
-	at := func(q float64) float64 { return percentile(values, q) }
-	return at((1 - level) / 2), at(0.5), at((1 + level) / 2)
-}
-
-// percentile is the value at a share q of the way through sorted values.
-func percentile(sorted []float64, q float64) float64 {
-	place := min(max(q*float64(len(sorted)+1)-1, 0), float64(len(sorted)-1))
-	i := int(place)
-	if i+1 == len(sorted) {
-		return sorted[i]
+	at := func(q float64) float64 {
+		place := min(max(q*float64(len(values)+1)-1, 0), float64(len(values)-1))
+		i := int(place)
+		if i+1 == len(values) {
+			return values[i]
+		}
+		return values[i] + (place-float64(i))*(values[i+1]-values[i])
 	}
-	return sorted[i] + (place-float64(i))*(sorted[i+1]-sorted[i])
+	return at((1 - level) / 2), at(0.5), at((1 + level) / 2)
 }

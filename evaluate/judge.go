@@ -191,21 +191,14 @@ func (s *Sample) add(j *Judge, rows *dataset.Data, f problems.Fit, from *dataset
 	}
 	s.Value = append(s.Value, predicted(rows, f)...)
 	y, base := rows.Y, func(offset float64) float64 { return offset }
-	switch {
-	case f.Hazard:
-	case f.Labels != nil:
+	if f.Labels != nil {
 		y = is(y, f.Labels[1])
-		fallthrough
-	default:
-		s.learned = append(s.learned, learned{rows, from})
-		base = j.baseline(from, f)
+	}
+	if !f.Hazard {
+		s.learned, base = append(s.learned, learned{rows, from}), j.baseline(from, f)
 	}
 	s.Y = append(s.Y, y...)
-	for i := range y {
-		offset := 0.0
-		if rows.Offset != nil {
-			offset = rows.Offset[i]
-		}
+	for _, offset := range rows.RowOffset() {
 		s.Base = append(s.Base, base(offset))
 	}
 	if f.Hazard {

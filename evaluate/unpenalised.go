@@ -79,7 +79,7 @@ type plainFit struct {
 // rows, from which labels and counts take fewer steps. The errors are those above.
 func fitPlain(kind plainKind, d *dataset.Data, intercept bool, start *plainFit) (*plainFit, error) {
 	n, p := d.Dims()
-	g := &fit{kind: kind, n: n, k: p, y: d.Y, offset: d.Offset, weight: slices.Clone(d.RowWeights())}
+	g := &fit{kind: kind, n: n, k: p, y: d.Y, offset: d.RowOffset(), weight: slices.Clone(d.RowWeights())}
 	floats.Scale(1/floats.Sum(g.weight), g.weight)
 	if intercept {
 		g.k++
@@ -153,7 +153,7 @@ func (g *fit) solve(b []float64, afresh bool) ([]float64, error) {
 	target := make([]float64, g.n)
 	if g.kind == plainSquares {
 		for i, y := range g.y {
-			target[i] = y - g.known(i)
+			target[i] = y - g.offset[i]
 		}
 		return g.squares(g.weight, target)
 	}
@@ -172,7 +172,7 @@ func (g *fit) solve(b []float64, afresh bool) ([]float64, error) {
 				slope, curve, v = g.y[i]-mean, mean, math.Log(mean)
 			}
 			curve = math.Max(curve, 1e-12)
-			curvature[i], target[i] = g.weight[i]*curve, v-g.known(i)+slope/curve
+			curvature[i], target[i] = g.weight[i]*curve, v-g.offset[i]+slope/curve
 		}
 		to, err := g.squares(curvature, target)
 		if err != nil {
@@ -202,14 +202,6 @@ func (g *fit) solve(b []float64, afresh bool) ([]float64, error) {
 	return nil, errSteps
 }
 
-// known is the offset of row i.
-func (g *fit) known(i int) float64 {
-	if g.offset == nil {
-		return 0
-	}
-	return g.offset[i]
-}
-
 // mean is what a value predicts.
 func (g *fit) mean(v float64) float64 {
 	if g.kind == plainPoisson {
@@ -222,7 +214,7 @@ func (g *fit) mean(v float64) float64 {
 func (g *fit) values(b []float64) []float64 {
 	f := make([]float64, g.n)
 	for i := range f {
-		f[i] = g.known(i) + floats.Dot(g.row(i), b)
+		f[i] = g.offset[i] + floats.Dot(g.row(i), b)
 	}
 	return f
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/conetune/conetune/internal/indices"
 	"github.com/conetune/conetune/internal/libsvm"
 )
 
@@ -23,23 +24,16 @@ const fewFeatures, mostFeatures, compactShare = 100, 20_000_000, 4
 
 // compacted is the model as it is written: compact where that is shorter.
 func (m Model) compacted() Model {
-	nonzero := 0
-	for _, v := range m.Coefficients {
-		if v != 0 {
-			nonzero++
-		}
-	}
-	if p := len(m.Features); p <= fewFeatures || len(m.Coefficients) != p || nonzero*compactShare > p {
+	nonzero := indices.Where(m.Coefficients, func(v float64) bool { return v != 0 })
+	if p := len(m.Features); p <= fewFeatures || len(m.Coefficients) != p || len(nonzero)*compactShare > p {
 		return m
 	}
 	c := &Compact{Features: len(m.Features), Index: []int{}, Coefficients: []float64{}}
 	if !slices.Equal(m.Features, libsvm.Names(c.Features)) {
 		c.Names = m.Features
 	}
-	for j, v := range m.Coefficients {
-		if v != 0 {
-			c.Index, c.Coefficients = append(c.Index, j+1), append(c.Coefficients, v)
-		}
+	for _, j := range nonzero {
+		c.Index, c.Coefficients = append(c.Index, j+1), append(c.Coefficients, m.Coefficients[j])
 	}
 	m.Features, m.Coefficients, m.Compact = nil, nil, c
 	return m

@@ -89,6 +89,14 @@ func (f Fit) Of(j int) []float64 {
 	return f.Coefficients[j*q : (j+1)*q]
 }
 
+// Constants are the intercepts, one for each target.
+func (f Fit) Constants() []float64 {
+	if f.Targets == nil {
+		return []float64{f.Intercept}
+	}
+	return f.Intercepts
+}
+
 // Freedom works out degrees of freedom, nil where they are not known.
 type Freedom struct{ Of func() *float64 }
 

@@ -19,6 +19,16 @@ func Singles(n int) [][]int {
 	return list
 }
 
+// Where are the places of the entries of a list that are something; nil for none.
+func Where[T any](list []T, is func(v T) bool) (at []int) {
+	for i, v := range list {
+		if is(v) {
+			at = append(at, i)
+		}
+	}
+	return at
+}
+
 // Pick are the entries of a list at some places; nil of nil.
 func Pick[T any](list []T, at []int) []T {
 	if list == nil {

@@ -43,9 +43,6 @@ func constant(kind, text string) string {
 	return `<Constant dataType="` + kind + `">` + text + "</Constant>\n"
 }
 
-// errSeveral says which models have no PMML.
-var errSeveral = errors.New("a regression model of PMML has one target; python, r, sql, go and onnx take several")
-
 // pmml is a document as it grows: fields of data, of the model, and what is derived of them.
 type pmml struct {
 	data, mining, derived []string
@@ -57,7 +54,7 @@ type pmml struct {
 // Where a prediction refuses a row, its result is missing.
 func writePMML(w io.Writer, p *Program, _ Options) error {
 	if p.Link == Identity && len(p.Intercepts) > 1 {
-		return errSeveral
+		return errors.New("a regression model of PMML has one target; python, r, sql, go and onnx take several")
 	}
 	d := &pmml{program: p, fill: "(missing)"}
 	var tables []string

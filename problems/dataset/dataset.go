@@ -95,21 +95,10 @@ func (d *Data) empty() bool {
 // Validate checks that there is at least one row and one feature, that the shapes
 // of X, Y and Features fit together, that the names of the features differ, that
 // all numbers are finite, and no larger than [Largest], and that the indices of a sparse X rise in each row.
-func (d *Data) Validate() error {
-	if err := d.validateShape(); err != nil {
-		return err
-	}
-	seen := make(map[string]bool, len(d.Features))
-	for _, name := range d.Features {
-		if seen[name] {
-			return fmt.Errorf("dataset: two features are called %s", textfile.Quote([]byte(name)))
-		}
-		seen[name] = true
-	}
-	return d.validateNumbers()
-}
+func (d *Data) Validate() error { return d.validate(nil) }
 
-func (d *Data) validateShape() error {
+// validate is Validate for a table whose names are not looked at where they are those of another one; nil for none.
+func (d *Data) validate(train *Data) error {
 	if d.empty() {
 		return fmt.Errorf("dataset: no data")
 	}
@@ -124,15 +113,19 @@ func (d *Data) validateShape() error {
 	case len(d.Features) != p:
 		return fmt.Errorf("dataset: %d feature names for %d columns of X", len(d.Features), p)
 	}
-	return nil
-}
-
-func (d *Data) validateNumbers() error {
-	n, p := d.Dims()
-	if d.Weights != nil && len(d.Weights) != n {
-		return fmt.Errorf("dataset: %d weights for %d rows of X", len(d.Weights), n)
+	if train == nil || d == train || !sameNames(d.Features, train.Features) {
+		seen := make(map[string]bool, len(d.Features))
+		for _, name := range d.Features {
+			if seen[name] {
+				return fmt.Errorf("dataset: two features are called %s", textfile.Quote([]byte(name)))
+			}
+			seen[name] = true
+		}
 	}
-	if d.Offset != nil && len(d.Offset) != n {
+	switch {
+	case d.Weights != nil && len(d.Weights) != n:
+		return fmt.Errorf("dataset: %d weights for %d rows of X", len(d.Weights), n)
+	case d.Offset != nil && len(d.Offset) != n:
 		return fmt.Errorf("dataset: %d entries of the offset for %d rows of X", len(d.Offset), n)
 	}
 	for i, o := range d.Offset {
@@ -255,7 +248,7 @@ func (s *Split) Validate() error {
 		if set.data == nil && set.name == "test" {
 			continue
 		}
-		if err := set.data.validateLike(s.Train); err != nil {
+		if err := set.data.validate(s.Train); err != nil {
 			return fmt.Errorf("%w (%s set)", err, set.name)
 		}
 		if diff := Difference(s.Train, set.data); diff != "" {
@@ -263,17 +256,6 @@ func (s *Split) Validate() error {
 		}
 	}
 	return nil
-}
-
-// validateLike is Validate for a table whose names are checked already where they are those of another one.
-func (d *Data) validateLike(train *Data) error {
-	if d.empty() || d == train || !sameNames(d.Features, train.Features) {
-		return d.Validate()
-	}
-	if err := d.validateShape(); err != nil {
-		return err
-	}
-	return d.validateNumbers()
 }
 
 // sameNames says that two lists are one.

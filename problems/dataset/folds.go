@@ -65,7 +65,7 @@ func (c *CrossValidation) Validate() error {
 	if c.Test == nil {
 		return nil
 	}
-	if err := c.Test.validateLike(c.Data); err != nil {
+	if err := c.Test.validate(c.Data); err != nil {
 		return fmt.Errorf("%w (test set)", err)
 	}
 	if diff := Difference(c.Data, c.Test); diff != "" {

@@ -10,6 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/conetune/conetune/internal/indices"
 	"github.com/conetune/conetune/internal/libsvm"
 )
 
@@ -167,12 +168,7 @@ func Generate(c Config, seed uint64) (*Split, []float64, error) {
 func (c Config) coefficients(seed uint64) (b []float64, support []int) {
 	if c.Coefficients != nil {
 		b = slices.Clone(c.Coefficients)
-		for j, v := range b {
-			if v != 0 {
-				support = append(support, j)
-			}
-		}
-		return b, support
+		return b, indices.Where(b, func(v float64) bool { return v != 0 })
 	}
 	support = rand.New(rand.NewPCG(seed, streamSupport)).Perm(c.Features)[:c.Nonzeros]
 	slices.Sort(support)

@@ -97,12 +97,7 @@ func (d *Data) Mul(b []float64) []float64 {
 		}
 		return out
 	}
-	var nonzero []int
-	for j, v := range b {
-		if v != 0 {
-			nonzero = append(nonzero, j)
-		}
-	}
+	nonzero := indices.Where(b, func(v float64) bool { return v != 0 })
 	row, room := func(i int) []float64 { _, row := d.Row(i); return row }, make([]float64, p)
 	if l, ok := d.X.(*lazy); ok {
 		row = func(i int) []float64 { return l.row(room, i) }
@@ -217,7 +212,7 @@ func Stack(a, b *Data) *Data {
 		out.Weights = slices.Concat(a.RowWeights(), b.RowWeights())
 	}
 	if a.Offset != nil || b.Offset != nil {
-		out.Offset = slices.Concat(a.offset(), b.offset())
+		out.Offset = slices.Concat(a.RowOffset(), b.RowOffset())
 	}
 	if a.Targets != nil && b.Targets != nil {
 		out.Targets, out.TargetNames = new(mat.Dense), a.TargetNames
@@ -288,11 +283,7 @@ func (d *Data) Nonzeros() int {
 	count := 0
 	for i := range n {
 		_, value := d.Row(i)
-		for _, v := range value {
-			if v != 0 {
-				count++
-			}
-		}
+		count += floats.Count(func(v float64) bool { return v != 0 }, value)
 	}
 	return count
 }

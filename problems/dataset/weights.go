@@ -19,8 +19,8 @@ func (d *Data) RowWeights() []float64 {
 	return slices.Repeat([]float64{1}, len(d.Y))
 }
 
-// offset are those of the rows, zeros where none are given.
-func (d *Data) offset() []float64 {
+// RowOffset are the offsets of the rows, zeros where none are given, to be read only.
+func (d *Data) RowOffset() []float64 {
 	if d.Offset != nil {
 		return d.Offset
 	}

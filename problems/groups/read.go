@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/conetune/conetune/internal/atomicfile"
+	"github.com/conetune/conetune/internal/indices"
 	"github.com/conetune/conetune/internal/textfile"
 )
 
@@ -79,14 +80,9 @@ func readSource(s *textfile.Source, features []string, overlap bool) (*Groups, e
 		}
 	}
 	if j := slices.Index(r.seen, 0); j >= 0 {
-		missing := 0
-		for _, line := range r.seen {
-			if line == 0 {
-				missing++
-			}
-		}
+		missing := indices.Where(r.seen, func(line int) bool { return line == 0 })
 		return nil, s.Errorf(0, "", "lacks the group of %s and %d more of the %d features",
-			textfile.Quote([]byte(features[j])), missing-1, len(features))
+			textfile.Quote([]byte(features[j])), len(missing)-1, len(features))
 	}
 	return sorted(r.members), nil
 }

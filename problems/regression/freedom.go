@@ -5,6 +5,8 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/internal/indices"
 )
 
 // Degrees of freedom, without the constant. Of a 1-norm they are the number of features in use (Zou, Hastie,
@@ -29,12 +31,7 @@ func (m *Model) freedom() func(b, lambda []float64) *float64 {
 	var active []int
 	var values []float64
 	return func(b, lambda []float64) *float64 {
-		var used []int
-		for j, v := range b {
-			if v != 0 {
-				used = append(used, j)
-			}
-		}
+		used := indices.Where(b, func(v float64) bool { return v != 0 })
 		squares := 0.0
 		if d.net.Penalties != Norm1Alone {
 			squares = lambda[len(lambda)-1]

@@ -114,13 +114,8 @@ func (r *rung) penalties(t int, b, radii convex.Expr) []convex.Expr {
 }
 
 // excluded are the units that fold t leaves out.
-func (r *rung) excluded(t int) (list []int) {
-	for u, f := range r.factors[t].Norm {
-		if f == leftOut {
-			list = append(list, u)
-		}
-	}
-	return list
+func (r *rung) excluded(t int) []int {
+	return indices.Where(r.factors[t].Norm, func(f float64) bool { return f == leftOut })
 }
 
 // set holds the coefficients of features that fold t leaves out at 0.
@@ -318,11 +313,7 @@ func (m *Model) times(factors []float64) problems.Model {
 func (m *Model) used(x [][]float64) float64 {
 	used := 0
 	for t := range m.data.Folds() {
-		for _, v := range of(m.data, x, t)[0] {
-			if v != 0 {
-				used++
-			}
-		}
+		used += floats.Count(func(v float64) bool { return v != 0 }, of(m.data, x, t)[0])
 	}
 	return float64(used) / float64(m.data.Folds())
 }

@@ -220,11 +220,7 @@ func (r *rung) used(x [][]float64) float64 {
 	n := 0
 	for t := range r.cv.Folds {
 		top := floats.Norm(x[2*t], math.Inf(1))
-		for _, v := range x[2*t] {
-			if math.Abs(v) > top/100 {
-				n++
-			}
-		}
+		n += floats.Count(func(v float64) bool { return math.Abs(v) > top/100 }, x[2*t])
 	}
 	return float64(n) / float64(len(r.cv.Folds))
 }

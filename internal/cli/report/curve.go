@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/internal/figure"
+	"github.com/conetune/conetune/internal/indices"
 	"github.com/conetune/conetune/internal/words"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
@@ -133,11 +134,7 @@ func WritePath(w io.Writer, r *tune.Result, coefficients bool) error {
 				}
 			}
 			if coefficients {
-				constants := p.Fit.Intercepts
-				if p.Fit.Targets == nil {
-					constants = []float64{p.Fit.Intercept}
-				}
-				values = slices.Concat(values, constants, p.Fit.Coefficients)
+				values = slices.Concat(values, p.Fit.Constants(), p.Fit.Coefficients)
 			}
 		}
 		line := make([]string, len(values), len(head))
@@ -295,13 +292,7 @@ func pathDrawing(split *dataset.Split, r *tune.Result) *drawing {
 	}
 	features := func(n int) string { return words.Count(n, "feature") }
 	used := func(k int) string {
-		n := 0
-		for _, line := range p.effect {
-			if line[k] != 0 {
-				n++
-			}
-		}
-		return features(n) + " at " + words.Short(p.x[k])
+		return features(len(indices.Where(p.effect, func(line []float64) bool { return line[k] != 0 }))) + " at " + words.Short(p.x[k])
 	}
 	on := "the prediction"
 	switch fit := r.RefitFit; {

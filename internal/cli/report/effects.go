@@ -6,6 +6,7 @@ import (
 	"html/template"
 	"io"
 	"math"
+	"slices"
 	"strings"
 
 	"gonum.org/v1/gonum/floats"
@@ -232,11 +233,11 @@ func (run *Run) WriteCoefficients(w io.Writer, fit problems.Fit, j *evaluate.Sam
 	}
 	line("target", "chosen_by_folds", names, lines[0]...)
 	lines = lines[1:]
-	targets, intercepts := []string{""}, []float64{fit.Intercept}
-	if fit.Targets != nil {
-		targets, intercepts = fit.Targets, fit.Intercepts
+	targets := fit.Targets
+	if targets == nil {
+		targets = []string{""}
 	}
-	for k, v := range intercepts {
+	for k, v := range fit.Constants() {
 		line(targets[k], "", sampled(-1, k), "(intercept)", words.Exact(v), "", "", "", "")
 	}
 	for _, f := range run.effects(fit) {
@@ -266,30 +267,28 @@ type ToldCoefficients struct {
 
 // TellCoefficients names the coefficients of a fit.
 func TellCoefficients(fit problems.Fit) *ToldCoefficients {
-	if fit.Targets == nil {
-		named := map[string]float64{}
-		for j, v := range fit.Coefficients {
-			if v != 0 {
-				named[fit.Features[j]] = v
-			}
-		}
-		return &ToldCoefficients{named, fit.Intercept}
-	}
-	named, intercepts := map[string]map[string]float64{}, map[string]float64{}
-	for k, target := range fit.Targets {
-		intercepts[target] = fit.Intercepts[k]
-	}
+	named, nonzero := map[string]any{}, func(v float64) bool { return v != 0 }
 	for j, feature := range fit.Features {
-		for k, v := range fit.Of(j) {
-			if v != 0 {
-				if named[feature] == nil {
-					named[feature] = map[string]float64{}
-				}
-				named[feature][fit.Targets[k]] = v
-			}
+		if row := fit.Of(j); slices.ContainsFunc(row, nonzero) {
+			named[feature] = byTarget(fit, row, nonzero)
 		}
 	}
-	return &ToldCoefficients{named, intercepts}
+	return &ToldCoefficients{named, byTarget(fit, fit.Constants(), func(float64) bool { return true })}
+}
+
+// byTarget are the values of a feature, or of the constants: one, and with several targets those that are wanted by the
+// names of the targets.
+func byTarget[T any](fit problems.Fit, list []T, wanted func(v T) bool) any {
+	if fit.Targets == nil {
+		return list[0]
+	}
+	named := map[string]T{}
+	for k, target := range fit.Targets {
+		if wanted(list[k]) {
+			named[target] = list[k]
+		}
+	}
+	return named
 }
 
 // describeMatrixData says what is known of the matrix.

@@ -46,12 +46,7 @@ func sampledCoefficients(b *evaluate.Bootstrap) (coefficients, constants []Perce
 		}
 		return list
 	}
-	return all(func(f problems.Fit) []float64 { return f.Coefficients }), all(func(f problems.Fit) []float64 {
-		if f.Targets == nil {
-			return []float64{f.Intercept}
-		}
-		return f.Intercepts
-	})
+	return all(func(f problems.Fit) []float64 { return f.Coefficients }), all(problems.Fit.Constants)
 }
 
 // sampledCells are cells of the file of coefficients, of a feature, -1 for the constant, and a target: the share of the
@@ -158,20 +153,11 @@ func (run *Run) TellBootstrap(r *tune.Result) *ToldBootstrap {
 	if b == nil || r.Refit == nil {
 		return nil
 	}
-	byTarget := func(list []Percentiles) any {
-		if r.RefitFit.Targets == nil {
-			return list[0]
-		}
-		named := map[string]Percentiles{}
-		for k, target := range r.RefitFit.Targets {
-			named[target] = list[k]
-		}
-		return named
-	}
+	all := func(Percentiles) bool { return true }
 	coefficients, constants := sampledCoefficients(b)
 	out := &ToldBootstrap{Of: b.Of, Samples: len(b.Samples), Failed: b.Failed, Level: sampledLevel,
 		Hyperparameters: map[string]Percentiles{}, Features: percentiles(b, usedBy), Selected: map[string]float64{},
-		Coefficients: map[string]any{}, Intercept: byTarget(constants)}
+		Coefficients: map[string]any{}, Intercept: byTarget(r.RefitFit, constants, all)}
 	names, list := sampledWeights(r.Model, b)
 	for k, name := range names {
 		out.Hyperparameters[name] = list[k]
@@ -179,7 +165,7 @@ func (run *Run) TellBootstrap(r *tune.Result) *ToldBootstrap {
 	q := len(constants)
 	for j, share := range b.Selected() {
 		if name := r.RefitFit.Features[j]; share > 0 {
-			out.Selected[name], out.Coefficients[name] = share, byTarget(coefficients[j*q:(j+1)*q])
+			out.Selected[name], out.Coefficients[name] = share, byTarget(r.RefitFit, coefficients[j*q:(j+1)*q], all)
 		}
 	}
 	return out

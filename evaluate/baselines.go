@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/conetune/conetune/internal/lower/numerics"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 )
@@ -43,22 +44,14 @@ func labelShare(from *dataset.Data, yes []float64) func(offset float64) float64 
 		return func(float64) float64 { return share }
 	}
 	odds := math.Log(share / (1 - share))
-	lo, hi := odds-slices.Max(from.Offset), odds-slices.Min(from.Offset)
-	p := make([]float64, len(yes))
-	for { // down to neighbouring numbers
-		c := lo + (hi-lo)/2
-		if c <= lo || c >= hi {
-			return func(offset float64) float64 { return Probability(c + offset) }
-		}
+	p, low, high := make([]float64, len(yes)), odds-slices.Max(from.Offset), odds-slices.Min(from.Offset)
+	c := numerics.Bisect(low, high, func(c float64) bool {
 		for i, o := range from.Offset {
 			p[i] = Probability(c + o)
 		}
-		if from.Mean(p) < share {
-			lo = c
-		} else {
-			hi = c
-		}
-	}
+		return from.Mean(p) < share
+	})
+	return func(offset float64) float64 { return Probability(c + offset) }
 }
 
 // quantileOf is the least value at or below which there is a share of the weight, nil for equal ones.

@@ -31,9 +31,7 @@ func (s *Sample) addClasses(rows *dataset.Data, f problems.Fit, from *dataset.Da
 func is(values []float64, label float64) []float64 {
 	out := make([]float64, len(values))
 	for i, v := range values {
-		if v == label {
-			out[i] = 1
-		}
+		out[i] = indicator(v == label)
 	}
 	return out
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -112,11 +113,10 @@ func (f Fit) Used() (n int) {
 
 // Values returns the values for a row of features of a model of several targets.
 func (f Fit) Values(row []float64) []float64 {
-	q := len(f.Targets)
-	out := append([]float64(nil), f.Intercepts...)
+	out := slices.Clone(f.Intercepts)
 	for j, x := range row {
 		if x != 0 {
-			floats.AddScaled(out, x, f.Coefficients[j*q:(j+1)*q])
+			floats.AddScaled(out, x, f.Of(j))
 		}
 	}
 	return out

@@ -121,13 +121,16 @@ func (d *pmml) field(name, kind string, missing ...string) {
 	d.mining = append(d.mining, element("MiningField", []string{"name", name}))
 }
 
+// derive adds what is made of others.
+func (d *pmml) derive(name, optype, kind, content string) {
+	d.derived = append(d.derived, element("DerivedField", []string{"name", name, "optype", optype, "dataType", kind},
+		content))
+}
+
 // add adds a column, and what is made of it, whose name has an ending.
 func (d *pmml) add(in Input) {
 	p, x, gone := d.program, field(in.Name), apply("isMissing", field(in.Name))
-	derive := func(ending, optype, kind, content string) {
-		d.derived = append(d.derived, element("DerivedField", []string{"name", in.Name + ending, "optype", optype, "dataType",
-			kind}, content))
-	}
+	derive := func(ending, optype, kind, content string) { d.derive(in.Name+ending, optype, kind, content) }
 	switch in.Kind {
 	case table.Category:
 		d.field(in.Name, "string", slices.Compact(slices.Sorted(slices.Values(slices.Concat(p.Texts, p.Usual))))...)
@@ -155,10 +158,7 @@ func (d *pmml) add(in Input) {
 
 // multiply derives what stands in the place of gaps by other columns, and products.
 func (d *pmml) multiply() {
-	derive := func(name, content string) {
-		d.derived = append(d.derived, element("DerivedField", []string{"name", name, "optype", "continuous", "dataType",
-			"double"}, content))
-	}
+	derive := func(name, content string) { d.derive(name, "continuous", "double", content) }
 	filled := func(k int) string { return field(d.program.Inputs[k].Name + " filled") }
 	plain := func(k int) string {
 		if d.program.Inputs[k].Others == nil {

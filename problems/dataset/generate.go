@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -74,17 +75,9 @@ func parse(name string, letters []string, to ...*int) bool {
 }
 
 func (c Config) withDefaults() Config {
-	if c.Nonzeros == 0 {
-		c.Nonzeros = min(15, c.Features)
-	}
-	switch {
-	case c.Independent:
+	c.Nonzeros, c.SNR = cmp.Or(c.Nonzeros, min(15, c.Features)), cmp.Or(c.SNR, 2)
+	if c.Correlation = cmp.Or(c.Correlation, 0.5); c.Independent {
 		c.Correlation = 0
-	case c.Correlation == 0:
-		c.Correlation = 0.5
-	}
-	if c.SNR == 0 {
-		c.SNR = 2
 	}
 	return c
 }

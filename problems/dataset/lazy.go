@@ -38,16 +38,11 @@ func newLazy(n, p int, share func(i int) []float64, fill func(to []float64, i in
 // ByColumns implements [design.Columnwise].
 func (l *lazy) ByColumns() *design.Matrix { return l.columns() }
 
-// Dims implements [mat.Matrix].
+// It is a [mat.Matrix] and a [mat.RawMatrixer].
+
 func (l *lazy) Dims() (rows, columns int) { return l.n, l.p }
-
-// At implements [mat.Matrix].
-func (l *lazy) At(i, j int) float64 { return l.RawRowView(i)[j] }
-
-// T implements [mat.Matrix].
-func (l *lazy) T() mat.Matrix { return mat.Transpose{Matrix: l} }
-
-// RawMatrix implements [mat.RawMatrixer].
+func (l *lazy) At(i, j int) float64       { return l.RawRowView(i)[j] }
+func (l *lazy) T() mat.Matrix             { return mat.Transpose{Matrix: l} }
 func (l *lazy) RawMatrix() blas64.General { return l.whole().RawMatrix() }
 
 // RawRowView implements [mat.RawRowViewer]: a row is shared where it lies in memory, and else computed.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -22,10 +23,7 @@ func GenerateTargets(c Config, targets int, seed uint64) (*Split, *mat.Dense, er
 	if err != nil {
 		return nil, nil, err
 	}
-	snr := c.SNR
-	if snr == 0 {
-		snr = 2
-	}
+	snr := c.withDefaults().SNR
 	random := rand.New(rand.NewPCG(seed, targetStream))
 	b := mat.NewDense(len(first), targets, nil)
 	for j, v := range first {
@@ -38,13 +36,10 @@ func GenerateTargets(c Config, targets int, seed uint64) (*Split, *mat.Dense, er
 			}
 		}
 	}
-	sets := []*Data{s.Train, s.Val, s.Test}
+	sets := slices.DeleteFunc([]*Data{s.Train, s.Val, s.Test}, func(d *Data) bool { return d == nil })
 	signal, noise := make([]float64, targets), make([]float64, targets) // squared norms over all rows
 	errors := make([]*mat.Dense, len(sets))
 	for i, set := range sets {
-		if set == nil {
-			continue
-		}
 		n, _ := set.Dims()
 		set.Targets = mat.NewDense(n, targets, nil)
 		set.Targets.Mul(set.X, b)
@@ -56,9 +51,6 @@ func GenerateTargets(c Config, targets int, seed uint64) (*Split, *mat.Dense, er
 		}
 	}
 	for i, set := range sets {
-		if set == nil {
-			continue
-		}
 		for k := range targets {
 			scale := math.Sqrt(signal[k]/noise[k]) / snr
 			for r := range set.Y {

@@ -52,8 +52,7 @@ func readSource(s *textfile.Source, features []string, overlap bool) (*Groups, e
 		names := textfile.Show(strings.Join(columns.Names, ", "))
 		return nil, s.Errorf(s.LineNumber(), "", "has the columns %s, expected %s", names, expected)
 	}
-	r := &reader{source: s, features: features, overlap: overlap, members: map[int][]int{},
-		seen: make([]int, len(features))}
+	members, seen := map[int][]int{}, make([]int, len(features)) // for each feature the line where it stands last
 	index := make(map[string]int, len(features))
 	for j, name := range features {
 		index[name] = j
@@ -69,53 +68,34 @@ func readSource(s *textfile.Source, features []string, overlap bool) (*Groups, e
 		if feature >= 0 {
 			j, known = index[string(fields[feature])]
 		}
+		line, text := s.LineNumber(), fields[group]
 		switch {
 		case !known && feature >= 0:
-			return nil, s.Errorf(s.LineNumber(), "feature", "%s is not a feature of the table", textfile.Quote(fields[feature]))
+			return nil, s.Errorf(line, "feature", "%s is not a feature of the table", textfile.Quote(fields[feature]))
 		case !known:
-			return nil, s.Errorf(s.LineNumber(), "", "is one line too many: there are %d features", len(features))
+			return nil, s.Errorf(line, "", "is one line too many: there are %d features", len(features))
 		}
-		if err := r.take(j, fields[group]); err != nil {
-			return nil, err
+		k, err := strconv.ParseUint(string(text), 10, 31)
+		switch {
+		case err != nil:
+			return nil, s.Errorf(line, "group", "%s found, expected an integer from 0 to %d", textfile.Quote(text),
+				math.MaxInt32)
+		case seen[j] == 0:
+		case !overlap:
+			return nil, s.Errorf(line, "feature", "%s stands on line %d too, expected one group for each feature",
+				textfile.Quote([]byte(features[j])), seen[j])
+		case slices.Contains(members[int(k)], j):
+			return nil, s.Errorf(line, "feature", "%s is in group %d already", textfile.Quote([]byte(features[j])), k)
 		}
+		s.Take(memberBytes)
+		seen[j], members[int(k)] = line, append(members[int(k)], j)
 	}
-	if j := slices.Index(r.seen, 0); j >= 0 {
-		missing := indices.Where(r.seen, func(line int) bool { return line == 0 })
+	if j := slices.Index(seen, 0); j >= 0 {
+		missing := indices.Where(seen, func(line int) bool { return line == 0 })
 		return nil, s.Errorf(0, "", "lacks the group of %s and %d more of the %d features",
 			textfile.Quote([]byte(features[j])), len(missing)-1, len(features))
 	}
-	return sorted(r.members), nil
-}
-
-// reader gathers the members of groups.
-type reader struct {
-	source   *textfile.Source
-	features []string
-	overlap  bool
-	members  map[int][]int
-	seen     []int // for each feature the line where it stands last, 0 for none
-}
-
-// take puts feature j into the group of a text.
-func (r *reader) take(j int, text []byte) error {
-	line := r.source.LineNumber()
-	k, err := strconv.ParseUint(string(text), 10, 31)
-	if err != nil {
-		return r.source.Errorf(line, "group", "%s found, expected an integer from 0 to %d", textfile.Quote(text),
-			math.MaxInt32)
-	}
-	switch {
-	case r.seen[j] == 0:
-	case !r.overlap:
-		return r.source.Errorf(line, "feature", "%s stands on line %d too, expected one group for each feature",
-			textfile.Quote([]byte(r.features[j])), r.seen[j])
-	case slices.Contains(r.members[int(k)], j):
-		return r.source.Errorf(line, "feature", "%s is in group %d already", textfile.Quote([]byte(r.features[j])), k)
-	}
-	r.seen[j] = line
-	r.source.Take(memberBytes)
-	r.members[int(k)] = append(r.members[int(k)], j)
-	return nil
+	return sorted(members), nil
 }
 
 // WriteDir writes groups.csv into a folder, for [ReadDir].

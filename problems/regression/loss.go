@@ -8,6 +8,7 @@ import (
 
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/internal/lower/glm"
+	"github.com/conetune/conetune/internal/lower/numerics"
 )
 
 // Loss is what the predictions f of a row cost, one for each output, a convex function of them: a model's declaration
@@ -87,17 +88,7 @@ func constant(l Loss, y, weights []float64, sd float64) float64 {
 			hi += width
 		}
 	}
-	for { // down to neighbouring numbers
-		c := lo + (hi-lo)/2
-		if c <= lo || c >= hi {
-			return c
-		}
-		if slope(c) < 0 {
-			lo = c
-		} else {
-			hi = c
-		}
-	}
+	return numerics.Bisect(lo, hi, func(c float64) bool { return slope(c) < 0 })
 }
 
 // tally are the different values of y in the order in which they come first, with the sums of their weights, nil for

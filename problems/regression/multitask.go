@@ -2,7 +2,7 @@ package regression
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"slices"
 
 	"github.com/conetune/conetune/convex"
@@ -28,8 +28,20 @@ import (
 // Standardised, all targets are divided by one number, the root of the mean of their variances, so that errors of
 // different targets count as they do in the user's units.
 func MultiTask(s dataset.Division, o Options) (*Model, error) {
-	if err := checkTargets(s); err != nil {
-		return nil, fmt.Errorf("multi-task: %w", err)
+	return checked("multi-task", s, func() (*Model, error) { return multiTask(s, o) })
+}
+
+func multiTask(s dataset.Division, o Options) (*Model, error) {
+	for _, part := range append(s.Parts(), &dataset.Split{Train: s.Table(), Val: s.Tests()}) {
+		for _, d := range []*dataset.Data{part.Train, part.Val} {
+			switch {
+			case d == nil:
+			case d.Targets == nil:
+				return nil, errors.New("no Data.Targets")
+			case d.Weights != nil || d.Offset != nil || d.Sparse():
+				return nil, errors.New("rows with weights, an offset or sparse features")
+			}
+		}
 	}
 	_, p := s.Table().Dims()
 	names, features := s.Table().NamesOfTargets(), make([][]int, p)
@@ -37,7 +49,7 @@ func MultiTask(s dataset.Division, o Options) (*Model, error) {
 	for j := range features {
 		features[j] = indices.Range(j*q, (j+1)*q)
 	}
-	return NewNet(s, o, Net{
+	n := Net{
 		Name: "multi-task", outputs: names, several: true, Loss: Loss{
 			Sum: func(f convex.Expr, y, _ []float64, sd float64) convex.Expr {
 				return convex.Scale(0.5/float64(q), convex.SumSquares(differences(f, y, sd)))
@@ -69,26 +81,8 @@ func MultiTask(s dataset.Division, o Options) (*Model, error) {
 				},
 			}, nil
 		},
-	})
-}
-
-// checkTargets says why rows are none of a model of several targets.
-func checkTargets(s dataset.Division) error {
-	if err := dataset.Check(s); err != nil {
-		return err
 	}
-	for _, part := range append(s.Parts(), &dataset.Split{Train: s.Table(), Val: s.Tests()}) {
-		for _, d := range []*dataset.Data{part.Train, part.Val} {
-			switch {
-			case d == nil:
-			case d.Targets == nil:
-				return fmt.Errorf("no Data.Targets")
-			case d.Weights != nil || d.Offset != nil || d.Sparse():
-				return fmt.Errorf("rows with weights, an offset or sparse features")
-			}
-		}
-	}
-	return nil
+	return n.model(s, o)
 }
 
 // largestRow is the weight of the norms at which B is 0; with folds the largest of theirs.

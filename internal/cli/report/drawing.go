@@ -257,9 +257,7 @@ func calibrationOf(j *evaluate.Sample, label string) *drawing {
 		n := float64(len(bin))
 		weight := slices.Repeat([]float64{1 / n}, len(bin))
 		if j.Weight != nil {
-			for at, i := range bin {
-				weight[at] = j.Weight[i]
-			}
+			weight = indices.Pick(j.Weight, bin)
 			floats.Scale(1/floats.Sum(weight), weight)
 		}
 		p, share := 0.0, 0.0

@@ -41,3 +41,18 @@ func Search(slope, left float64, most int, at func(step float64) (slope float64,
 	}
 	return false
 }
+
+// Bisect is the number between low and high up to which others are below what is looked for, to neighbouring numbers.
+func Bisect(low, high float64, below func(c float64) bool) float64 {
+	for {
+		c := low + (high-low)/2
+		switch {
+		case c <= low || c >= high:
+			return c
+		case below(c):
+			low = c
+		default:
+			high = c
+		}
+	}
+}

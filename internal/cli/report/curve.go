@@ -292,7 +292,8 @@ func pathDrawing(split *dataset.Split, r *tune.Result) *drawing {
 	}
 	features := func(n int) string { return words.Count(n, "feature") }
 	used := func(k int) string {
-		return features(len(indices.Where(p.effect, func(line []float64) bool { return line[k] != 0 }))) + " at " + words.Short(p.x[k])
+		list := indices.Where(p.effect, func(line []float64) bool { return line[k] != 0 })
+		return features(len(list)) + " at " + words.Short(p.x[k])
 	}
 	on := "the prediction"
 	switch fit := r.RefitFit; {

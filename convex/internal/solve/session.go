@@ -60,13 +60,10 @@ func (s *Session) Lift(restricted bool) {
 	}
 }
 
-// start makes a point of a layout to start from, given the last one.
-type start = func(to, from *compile.Layout, last backends.Point) backends.Point
-
-// Run solves a program, the full one or a restricted one, to the accuracy eps, with working sets of columns, nil for
-// all entries.
+// Run solves a program with working sets of columns, nil for all entries, to the accuracy eps. It starts from the last
+// point, with the multipliers of rows that this lacks, nil for zeros.
 func (s *Session) Run(ctx context.Context, p *compile.Program, active [][]int, eps float64,
-	from start) (*backends.Solution, error) {
+	multiplier func(g *compile.Group, r int) float64) (*backends.Solution, error) {
 	if ctx.Err() != nil && s.Current != nil {
 		return &backends.Solution{Status: backends.Cancelled}, nil
 	}
@@ -82,7 +79,7 @@ func (s *Session) Run(ctx context.Context, p *compile.Program, active [][]int, e
 	// Where nothing changed the solver goes on from its own last iterate.
 	warm := old != nil && old.pointed && (changed || old.status != backends.Optimal) && s.Capabilities.WarmStart
 	if warm {
-		pt := from(in.Assembled.Layout, old.Assembled.Layout, old.last)
+		pt := in.Assembled.Layout.Carry(old.Assembled.Layout, old.last, multiplier)
 		pt.X = shifted(pt.X, -1, in.origin)
 		if err := in.Solver.WarmStart(pt); err != nil {
 			return nil, fmt.Errorf("convex: %w", err)
@@ -111,8 +108,7 @@ func (s *Session) Run(ctx context.Context, p *compile.Program, active [][]int, e
 
 // Whole solves the full program.
 func (s *Session) Whole(ctx context.Context) (*Outcome, error) {
-	start := func(to, from *compile.Layout, last backends.Point) backends.Point { return to.Carry(from, last, nil) }
-	sol, err := s.Run(ctx, s.Program, nil, s.Eps, start)
+	sol, err := s.Run(ctx, s.Program, nil, s.Eps, nil)
 	if err != nil {
 		return nil, err
 	}

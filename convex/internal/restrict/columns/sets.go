@@ -35,6 +35,12 @@ const (
 	sizeStep = 16
 	// droppingRounds is the number of rounds that drop what is zero; later ones do not, so that the rounds end.
 	droppingRounds = 5
+	// looseEps is the accuracy that is enough to see what is missing, if the program can be solved on from there once
+	// nothing is.
+	looseEps = 1e-3
+	// nonzero is the share of the largest entry from which on one is not zero, and fullShare that of the entries above
+	// which a set is all of them: a restricted program saves little there.
+	nonzero, fullShare = 1e-7, 0.6
 )
 
 // Sets is what a solver knows about the sparse variables.
@@ -50,6 +56,7 @@ type Sets struct {
 	// dual is Px + q + A'z at x, scale what it is measured by, and tolerance what the completion may miss.
 	dual             []float64
 	scale, tolerance float64
+	eps              float64 // of the program restricted
 }
 
 // New begins without sets.
@@ -65,48 +72,51 @@ func New(s *solve.Session) *Sets {
 }
 
 // Begin begins with the sets of the last solve, or guesses the first ones.
-func (w *Sets) Begin() (eps float64) {
+func (w *Sets) Begin() {
 	if w.active == nil {
 		w.guess()
 	}
 	w.done = nil
-	return restrict.LooseStart(w.s, w.s.Current == nil || w.s.Current.Tightener != nil)
+	if w.eps = w.s.Eps; w.s.Current == nil || w.s.Current.Tightener != nil {
+		w.eps = max(w.eps, looseEps)
+	}
 }
 
-func (w *Sets) Solve(ctx context.Context, eps float64) (*backends.Solution, error) {
-	var multiplier func(g *compile.Group, r int) float64
-	if w.done != nil {
-		multiplier = w.done.multiplier
-	}
-	start := func(to, from *compile.Layout, last backends.Point) backends.Point {
-		return to.Carry(from, last, multiplier)
-	}
-	return w.s.Run(ctx, w.p, w.active, eps, start)
-}
-
-func (w *Sets) Price(sol *backends.Solution, at *restrict.Round) (*solve.Outcome, restrict.Step, error) {
-	in := w.s.Current
-	w.x, w.dual = nil, nil
-	if solve.HasPoint(sol) {
+// Solve solves the restricted program, and completes its point.
+func (w *Sets) Solve(ctx context.Context) (*backends.Solution, error) {
+	for {
+		var multiplier func(g *compile.Group, r int) float64
+		if w.done != nil {
+			multiplier = w.done.multiplier
+		}
+		sol, err := w.s.Run(ctx, w.p, w.active, w.eps, multiplier)
+		if w.x, w.dual = nil, nil; err != nil || !solve.HasPoint(sol) {
+			return sol, err
+		}
+		in := w.s.Current
 		w.x, w.done = sol.X, w.complete(in.Assembled, sol.X, sol.Z)
 		w.dual, w.scale = in.Stationarity(sol.X, sol.Z)
 		w.scale = max(w.scale, w.done.q)
-		w.tolerance = at.Eps / 2 * w.scale
+		w.tolerance = w.eps / 2 * w.scale
+		if restrict.Ended(sol) || w.eps == w.s.Eps || !(w.done.worst <= w.tolerance) {
+			return sol, nil
+		}
+		w.eps = w.s.Eps
 	}
+}
+
+func (w *Sets) Price(sol *backends.Solution, _ int) (*solve.Outcome, bool, error) {
 	switch {
 	case restrict.Ended(sol), w.x == nil && w.all():
-		return w.result(sol), 0, nil
+		return w.result(sol), false, nil
 	case w.x == nil:
-		return nil, restrict.StepFill, nil
+		return nil, false, nil
 	case !(w.done.worst <= w.tolerance):
-		return nil, restrict.StepExtend, nil
-	case at.Eps > w.s.Eps:
-		at.Eps = w.s.Eps
-		return nil, restrict.StepRepeat, nil
+		return nil, true, nil
 	}
 	r := w.result(sol)
-	w.shrink(at)
-	return r, 0, nil
+	w.shrink()
+	return r, false, nil
 }
 
 // result makes a result of a solution, with what completes its point.
@@ -122,7 +132,9 @@ func (w *Sets) result(sol *backends.Solution) *solve.Outcome {
 		w.done.complete(r)
 		r.Stationarity = w.dual
 		r.Residuals.Dual = max(r.Residuals.Dual, w.done.worst/w.scale)
-		restrict.Verify(r, w.s.Eps)
+		if r.Status == backends.Optimal && !(r.Residuals.Max() <= w.s.Eps) {
+			r.Status = backends.Inaccurate
+		}
 	}
 	return r
 }
@@ -140,15 +152,15 @@ func (w *Sets) all() bool {
 }
 
 // Extend makes room for the entries that violate. Within a solve sets become no smaller.
-func (w *Sets) Extend(at *restrict.Round) {
+func (w *Sets) Extend(round int) {
 	for k, sv := range w.p.Sparse {
 		active, inv := w.s.Current.Assembled.Set(sv.V)
 		if inv == nil || floats.Norm(w.done.excess[k], math.Inf(1)) <= w.tolerance {
 			continue
 		}
 		list := active
-		if at.Number <= droppingRounds {
-			list = w.nonzero(k, at.Eps)
+		if round <= droppingRounds {
+			list = w.nonzero(k)
 		}
 		w.choose(k, list, max(w.size(len(list)), len(active)))
 	}
@@ -156,9 +168,9 @@ func (w *Sets) Extend(at *restrict.Round) {
 
 // shrink prepares the next solve: the sets stay, so that the program set up can be used again, unless they are more
 // than twice what this one would take.
-func (w *Sets) shrink(at *restrict.Round) {
+func (w *Sets) shrink() {
 	for k, sv := range w.p.Sparse {
-		list := w.nonzero(k, at.Eps)
+		list := w.nonzero(k)
 		if most := w.size(len(list)); w.s.Current.Assembled.Width(sv.V) > 2*most {
 			w.choose(k, list, most)
 		}
@@ -176,11 +188,11 @@ func (w *Sets) size(nonzero int) int {
 }
 
 // nonzero are the entries of a variable that are not zero at the last point.
-func (w *Sets) nonzero(k int, eps float64) (list []int) {
+func (w *Sets) nonzero(k int) (list []int) {
 	as, v := w.s.Current.Assembled, w.p.Sparse[k].V
 	active, _ := as.Set(v)
 	x := w.x[as.Start[v.ID]:][:as.Width(v)]
-	least := max(restrict.Nonzero, eps) * floats.Norm(x, math.Inf(1))
+	least := max(nonzero, w.eps) * floats.Norm(x, math.Inf(1))
 	for j, value := range x {
 		if active != nil {
 			j = active[j]
@@ -206,7 +218,7 @@ func (w *Sets) choose(k int, list []int, most int) {
 // entries.
 func largest(score []float64, list []int, most int) []int {
 	n := len(score)
-	if float64(most) > restrict.FullShare*float64(n) {
+	if float64(most) > fullShare*float64(n) {
 		return nil
 	}
 	rest := make([]int, 0, n)
@@ -221,46 +233,42 @@ func largest(score []float64, list []int, most int) []int {
 	return list
 }
 
-// guess makes the first sets, from the gradients at zero of what depends on the variables.
+// guess makes the first sets, from the gradients at zero of what depends on the variables: of groups half the squared
+// distance of the expression from zero, the arguments of the squares, and the linear part of the objective.
 func (w *Sets) guess() {
-	at := w.s.State.Values
+	at, linear := w.s.State.Values, w.p.Objective
+	linear.C = []float64{1}
+	var list []*affine.Expr
+	for _, g := range w.p.Groups {
+		if !g.Own {
+			list = append(list, &g.Expr)
+		}
+	}
+	groups := len(list)
+	list = append(list, &linear)
+	for i := range w.p.Squares {
+		list = append(list, &w.p.Squares[i].Arg)
+	}
 	for _, sv := range w.p.Sparse {
 		score, part, rows := make([]float64, sv.V.N), make([]float64, sv.V.N), 0
-		add := func(t *affine.Term, constant []float64) {
-			clear(part)
-			t.Adjoint(part, 1, constant, at)
-			if top := floats.Norm(part, math.Inf(1)); top > 0 {
-				for j, v := range part {
-					score[j] += math.Abs(v) / top
-				}
-			}
-		}
-		for _, g := range w.p.Groups { // half the squared distance of the expression from zero
-			for i := range g.Expr.Vars {
-				if t := &g.Expr.Vars[i]; !g.Own && t.V == sv.V && (t.Mat != nil || t.Sum) {
+		for k, e := range list {
+			for i := range e.Vars {
+				t := &e.Vars[i]
+				switch {
+				case t.V != sv.V, k < groups && t.Mat == nil && !t.Sum:
+					continue
+				case k < groups:
 					rows += t.Height()
-					add(t, g.Expr.Constant(at))
 				}
-			}
-		}
-		for _, e := range w.objective() {
-			for t := range e.Vars {
-				if e.Vars[t].V == sv.V {
-					add(&e.Vars[t], e.Constant(at))
+				clear(part)
+				t.Adjoint(part, 1, e.Constant(at), at)
+				if top := floats.Norm(part, math.Inf(1)); top > 0 {
+					for j, v := range part {
+						score[j] += math.Abs(v) / top
+					}
 				}
 			}
 		}
 		w.active = append(w.active, largest(score, nil, w.size(int(rowShare*float64(rows)))))
 	}
-}
-
-// objective are the arguments of the squares and the linear part of the objective.
-func (w *Sets) objective() []*affine.Expr {
-	linear := w.p.Objective
-	linear.C = []float64{1}
-	list := []*affine.Expr{&linear}
-	for i := range w.p.Squares {
-		list = append(list, &w.p.Squares[i].Arg)
-	}
-	return list
 }

@@ -1,7 +1,6 @@
 package singular
 
 import (
-	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
@@ -19,7 +18,6 @@ type fullPoint struct {
 	x, s, z []float64
 	q, px   []float64 // zero for a certificate of infeasibility
 	dual    []float64 // Px + q + A'z
-	scale   float64   // what the residuals of dual are divided by
 
 	// parts are what is known in the matrix variables, in the order of Program.matrices.
 	parts []matrixPart
@@ -51,15 +49,6 @@ func (f *fullPoint) in(x []float64) func(*affine.Variable) []float64 {
 // rows returns the part of a vector of rows that belongs to a group.
 func (f *fullPoint) rows(z []float64, g *compile.Group) []float64 {
 	return z[f.l.First[g.Index] : f.l.First[g.Index]+g.Expr.N]
-}
-
-// norm is |scale X|_* for the group (h, scale X) of a restricted matrix, and own says whether the group is one.
-func (f *fullPoint) norm(p *compile.Program, g *compile.Group) (norm float64, own bool) {
-	use, k := p.Restricted(g)
-	if use == nil {
-		return 0, false
-	}
-	return math.Abs(use.Scale) * floats.Sum(f.parts[k].t.s), true
 }
 
 // stationarity computes q, Px and their sum with A'z, without an objective only A'z.
@@ -109,5 +98,4 @@ func (f *fullPoint) measure(p *compile.Program) {
 	f.residuals, f.objective, f.dobj = t.Residuals()
 	offset, _ := p.Offset(f.at)
 	f.residuals.Gap = backends.RelativeGap(f.objective+offset, f.dobj+offset)
-	f.scale = t.DualScale()
 }

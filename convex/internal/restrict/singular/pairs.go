@@ -4,13 +4,10 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/conetune/conetune/convex/internal/affine"
 	"github.com/conetune/conetune/convex/internal/compile"
 )
 
 const (
-	// firstPairs bounds the pairs that each part of the objective puts into the first guess.
-	firstPairs = 4
 	// sizePairs is the step in which the number of pairs grows, so that programs have few sizes, and with these patterns.
 	sizePairs = 8
 	// apart is the least part of a new pair's vectors that is orthogonal to the others.
@@ -115,30 +112,6 @@ func widen(q *mat.Dense, x []float64) *mat.Dense {
 		row[cols] = x[i]
 	}
 	return out
-}
-
-// guess makes the first pairs from the gradients at zero of what depends on the matrices.
-func (w *Sets) guess() {
-	for _, s := range w.pairs {
-		part := make([]float64, s.mv.V.N)
-		add := func(a *affine.Expr, z []float64) {
-			a.Adjoint(1, z, w.s.State.Values, func(v *affine.Variable) []float64 {
-				if v == s.mv.V {
-					return part
-				}
-				return nil
-			})
-			if norm := floats.Norm(part, 2); norm > 0 {
-				s.join(leading(part, s.mv.Rows, norm/10, firstPairs), true)
-			}
-			clear(part)
-		}
-		for i := range w.p.Curves {
-			a := &w.p.Curves[i].Arg
-			add(a, a.Constant(w.s.State.Values))
-		}
-		add(&w.p.Objective, []float64{1})
-	}
 }
 
 // oppose lets pairs enter along which a certificate of infeasibility does not hold, and says whether there are any.

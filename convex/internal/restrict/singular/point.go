@@ -7,43 +7,9 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/backends"
-	"github.com/conetune/conetune/convex/internal/affine"
 	"github.com/conetune/conetune/convex/internal/compile"
 	"github.com/conetune/conetune/convex/internal/solve"
 )
-
-// start is a point of the restricted program near one of the full program.
-func (w *Sets) start(f *fullPoint) backends.Point {
-	pt := backends.Point{X: make([]float64, w.layout.N), S: make([]float64, w.layout.M), Z: make([]float64, w.layout.M)}
-	for i, v := range w.p.Vars {
-		if w.small.Vars[i] == v {
-			copy(pt.X[w.layout.Start[i]:], f.of(f.x, v))
-		}
-	}
-	slope := make(map[*affine.Variable][]float64)
-	for k, s := range w.pairs {
-		v := w.small.Vars[s.mv.V.ID]
-		copy(pt.X[w.layout.Start[v.ID]:], s.along(f.of(f.x, s.mv.V)))
-		slope[v] = s.along(f.parts[k].gradient)
-		floats.AddConst(f.parts[k].g, slope[v])
-	}
-	for i, g := range w.small.Groups {
-		s, z := pt.S[w.layout.First[i]:][:g.Expr.N], pt.Z[w.layout.First[i]:][:g.Expr.N]
-		switch {
-		case g.From != nil:
-			copy(s, f.rows(f.s, g.From))
-			copy(z, f.rows(f.z, g.From))
-			if norm, own := f.norm(w.p, g.From); own {
-				s[0] = max(0, s[0]-norm)
-			}
-		case len(g.Expr.Vars) == 1 && slope[g.Expr.Vars[0].V] != nil: // c >= 0
-			v := g.Expr.Vars[0].V
-			copy(s, pt.X[w.layout.Start[v.ID]:])
-			copy(z, slope[v])
-		}
-	}
-	return pt
-}
 
 // complete extends the solution of the restricted program to the full one: X = sum_a c_a u_a v_a',
 // and the multiplier Y of X in the nuclear norm cone from the gradient G of
@@ -121,7 +87,7 @@ func (w *Sets) balance(f *fullPoint, k int) {
 	left := f.of(f.dual, s.mv.V)
 	part.gradient = slices.Clone(left)
 	share := 1.0
-	if bound := spectralBound(part.gradient, s.mv.Rows, part.g); bound > part.g {
+	if bound := spectralBound(part.gradient, s.mv.Rows); bound > part.g {
 		share = part.g / bound
 		part.over = 1 - share
 	}

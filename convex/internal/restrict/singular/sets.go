@@ -22,7 +22,6 @@ package singular
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"math"
 	"time"
 
@@ -35,13 +34,9 @@ import (
 )
 
 const (
-	// looseMatrixEps is the accuracy of the first round. It has to tell multipliers of
-	// nuclear norms, often a hundredth, from the gradient.
-	looseMatrixEps = 1e-5
-	// A round is solved to ahead times what the last one missed outside of its pairs. As a point is as good as the root
-	// of its gap, the least accuracy is within times the one asked for, and for first-order methods, to which digits are
-	// dear, withinFirstOrder times it.
-	ahead, within, withinFirstOrder = 1e-2, 0.005, 0.5
+	// Rounds are solved to within times the accuracy asked for, as a point is as good as the root of its gap, and by
+	// first-order methods, to which digits are dear, to withinFirstOrder times it.
+	within, withinFirstOrder = 0.005, 0.5
 	// gain is the share to which the excess has to fall for a round after the tolerance is met.
 	gain = 0.1
 	// maxRounds is the number of rounds after which the backend has the whole program, or where that is large the best
@@ -51,22 +46,19 @@ const (
 
 // Sets is what a solver knows about the matrix variables.
 type Sets struct {
-	s       *solve.Session
-	p       *compile.Program
-	full    *compile.Layout
-	pairs   []*pairs
-	models  []*model
-	started bool
-	small   *compile.Program // restricted to the pairs, nil where these have moved
-	layout  *compile.Layout  // of small
-	// found is the completed point of the round, nil where there is none, inner the residual of the restricted program.
+	s      *solve.Session
+	p      *compile.Program
+	full   *compile.Layout
+	pairs  []*pairs
+	models []*model
+	small  *compile.Program // restricted to the pairs, nil where these have moved
+	layout *compile.Layout  // of small
+	// found is the completed point of the round, nil where there is none.
 	found *fullPoint
-	inner float64
-	least float64 // the least excess in this solve
 	// best is the point of least residuals in this solve, bestSolution what it comes from.
 	best         *fullPoint
+	excess       float64 // what the part of the last point outside of the pairs may be worth, relative to the value
 	bestSolution *backends.Solution
-	last         *fullPoint // the last point, for warm starts
 }
 
 func New(s *solve.Session) *Sets {
@@ -79,93 +71,52 @@ func New(s *solve.Session) *Sets {
 	return w
 }
 
-// finest is the accuracy of the last rounds.
-func (w *Sets) finest() float64 {
-	if w.s.Capabilities.FirstOrder {
-		return w.s.Eps * withinFirstOrder
-	}
-	return w.s.Eps * within
-}
-
-// next is the accuracy of a round after one of accuracy eps that missed some.
-func (w *Sets) next(eps, missed float64) float64 { return max(w.finest(), min(eps, missed*ahead)) }
-
-// Begin guesses the first pairs.
-func (w *Sets) Begin() (eps float64) {
-	if !w.started {
-		w.guess()
-		w.started = true
-	}
+// Begin begins with the pairs of the last solve, at first without any.
+func (w *Sets) Begin() {
 	for _, m := range w.models {
 		m.last, m.step = nil, nil
 	}
-	w.small, w.best, w.bestSolution, w.least = nil, nil, nil, math.Inf(1)
-	return w.firstEps()
+	w.small, w.best, w.bestSolution, w.excess = nil, nil, nil, math.Inf(1)
 }
 
-func (w *Sets) firstEps() float64 { return max(w.finest(), looseMatrixEps) }
-
-func (w *Sets) Price(sol *backends.Solution, at *restrict.Round) (*solve.Outcome, restrict.Step, error) {
-	w.found, w.inner = nil, sol.Residuals.Max()
-	gains := false // whether another round is worth it
+func (w *Sets) Price(sol *backends.Solution, round int) (*solve.Outcome, bool, error) {
+	w.found = nil
 	if solve.HasPoint(sol) {
 		w.found = w.complete(sol)
-		w.last = w.found
-		excess := w.excess(w.found)
-		gains = excess > w.s.Eps && excess < gain*w.least
-		w.least = math.Min(w.least, excess)
 		if w.best == nil || w.found.residuals.Max() < w.best.residuals.Max() {
 			w.best, w.bestSolution = w.found, sol
 		}
 	}
 	switch {
 	case restrict.Ended(sol):
-		return w.finish(sol, sol.Status), 0, nil
-	case w.found != nil && w.found.residuals.Max() <= w.s.Eps && gains:
-		return nil, restrict.StepExtend, nil
-	case w.found != nil && w.found.residuals.Max() <= w.s.Eps:
-		return w.finish(sol, backends.Optimal), 0, nil
-	case w.found != nil:
-		return w.judge(sol, at)
-	case sol.Status == backends.PrimalInfeasible:
-		return w.refute(sol, at)
+		return w.finish(sol, sol.Status), false, nil
+	case w.found == nil && sol.Status == backends.PrimalInfeasible:
+		return w.refute(sol)
+	case w.found == nil:
+		return nil, false, nil
+	case w.found.residuals.Max() <= w.s.Eps && !w.gains():
+		return w.finish(sol, backends.Optimal), false, nil
+	case round >= maxRounds && Direct(w.p, w.s.Capabilities):
+		return nil, false, nil
+	case round >= maxRounds:
+		return w.finish(sol, backends.Inaccurate), false, nil
 	}
-	return nil, restrict.StepFill, nil
-}
-
-// judge says what is next after a point that misses the tolerance: the same program where it was not accurate enough to
-// tell.
-func (w *Sets) judge(sol *backends.Solution, at *restrict.Round) (*solve.Outcome, restrict.Step, error) {
-	missed, last := w.missed(w.found), at.Eps <= w.finest()
-	switch {
-	case missed <= w.s.Eps/2 && !last:
-		at.Eps = w.finest()
-		return nil, restrict.StepRepeat, nil
-	case missed <= 3*w.inner && !last:
-		at.Eps = w.next(min(at.Eps, w.inner*ahead), w.inner)
-		return nil, restrict.StepRepeat, nil
-	case at.Number >= maxRounds && Direct(w.p, w.s.Capabilities):
-		return nil, restrict.StepFill, nil
-	case at.Number >= maxRounds:
-		return w.finish(sol, backends.Inaccurate), 0, nil
-	}
-	return nil, restrict.StepExtend, nil
+	return nil, true, nil
 }
 
 // refute lets pairs enter along which a certificate of infeasibility does not hold. Where there are none, it is checked
 // on the full program.
-func (w *Sets) refute(sol *backends.Solution, at *restrict.Round) (*solve.Outcome, restrict.Step, error) {
+func (w *Sets) refute(sol *backends.Solution) (*solve.Outcome, bool, error) {
 	proof := w.expand(sol, false)
 	if w.oppose(proof, w.s.Options.WithDefaults().EpsInfeasible) {
-		at.Eps = w.firstEps()
-		return nil, restrict.StepExtend, nil
+		return nil, true, nil
 	}
 	r := w.result(nil, sol)
 	r.Status, r.Z = backends.PrimalInfeasible, proof.z
 	if proved, err := w.s.Proves(r); proved || err != nil {
-		return r, 0, err
+		return r, false, err
 	}
-	return nil, restrict.StepFill, nil
+	return nil, false, nil
 }
 
 // finish makes a result of the best point, with the status of the last solution.
@@ -176,13 +127,12 @@ func (w *Sets) finish(last *backends.Solution, status backends.Status) *solve.Ou
 }
 
 // Extend takes the pairs of the least models. After a certificate new ones have entered already.
-func (w *Sets) Extend(at *restrict.Round) {
+func (w *Sets) Extend(int) {
 	w.small = nil
 	f := w.found
 	if f == nil {
 		return
 	}
-	at.Eps = w.next(at.Eps, w.missed(f))
 	weights := make([]float64, len(w.p.Curves))
 	for i, c := range w.p.Curves {
 		var z []float64
@@ -208,46 +158,30 @@ func (w *Sets) Fill() bool {
 }
 
 // Solve goes on with the program of the last round where the pairs have not moved.
-func (w *Sets) Solve(ctx context.Context, eps float64) (*backends.Solution, error) {
+func (w *Sets) Solve(ctx context.Context) (*backends.Solution, error) {
 	s := w.s
 	if w.small == nil {
 		begin := time.Now()
 		w.small = restrictTo(w.p, s.State.Values, w.pairs)
 		s.Stats.SetupTime += time.Since(begin)
 	}
-	changed, err := s.Prepare(w.small, nil, eps)
-	if err != nil {
+	eps := s.Eps * within
+	if s.Capabilities.FirstOrder {
+		eps = s.Eps * withinFirstOrder
+	}
+	if _, err := s.Prepare(w.small, nil, eps); err != nil {
 		return nil, err
 	}
-	in := s.Current
-	w.layout = in.Assembled.Layout
-	warm := changed && w.last != nil && s.Capabilities.WarmStart
-	if warm {
-		if err := in.Solver.WarmStart(w.start(w.last)); err != nil {
-			return nil, fmt.Errorf("convex: %w", err)
-		}
-	}
-	sol, err := s.Attempt(ctx, in)
-	if err != nil || !warm || sol.Status != backends.NumericalError {
-		return sol, err
-	}
-	return s.Attempt(ctx, in) // the start may be what it failed on
+	w.layout = s.Current.Assembled.Layout
+	return s.Attempt(ctx, s.Current)
 }
 
-// missed is the part of the dual residual that is due to the restriction.
-func (w *Sets) missed(f *fullPoint) float64 {
-	worst := 0.0
-	for _, part := range f.parts {
-		worst = math.Max(worst, part.missed)
-	}
-	return worst / f.scale
-}
-
-// excess is what that part may be worth, relative to the value: its product with X.
-func (w *Sets) excess(f *fullPoint) float64 {
-	sum := 0.0
-	for _, part := range f.parts {
+// gains says whether another round is worth it: the excess is larger than the tolerance, and falls.
+func (w *Sets) gains() bool {
+	sum, before := 0.0, w.excess
+	for _, part := range w.found.parts {
 		sum += part.over * part.g * floats.Sum(part.t.s)
 	}
-	return sum / math.Max(1, math.Abs(f.objective))
+	w.excess = sum / max(1, math.Abs(w.found.objective))
+	return w.excess > w.s.Eps && w.excess < gain*before
 }

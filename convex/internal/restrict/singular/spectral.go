@@ -2,6 +2,7 @@ package singular
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -85,38 +86,13 @@ func leading(x []float64, rows int, threshold float64, limit int) triplets {
 	return t
 }
 
-// spectralBound returns an upper bound of the largest singular value of a matrix by rows that is at least low, and no
-// larger than the larger of low and 1 + 1e-6 times the largest singular value. It is proved by a Cholesky
-// factorisation.
-func spectralBound(x []float64, rows int, low float64) float64 {
+// spectralBound bounds the largest singular value of a matrix by rows, which it is but for rounding.
+func spectralBound(x []float64, rows int) float64 {
 	gram, _ := smaller(mat.NewDense(rows, len(x)/rows, x))
-	n := gram.SymmetricDim()
-	bound := low
-	if !(low > 0) {
-		bound = math.Sqrt(mat.Norm(gram, 1))
-		if bound == 0 {
-			return low
-		}
+	var eig mat.EigenSym
+	if !eig.Factorize(gram, false) {
+		return math.Sqrt(mat.Norm(gram, 1)) // |A|_2^2 <= |A'A|_1
 	}
-	for range 60 {
-		// bound^2 I - A'A is positive definite
-		var shifted mat.SymDense
-		shifted.ScaleSym(-1, gram)
-		for j := range n {
-			shifted.SetSym(j, j, bound*bound+shifted.At(j, j))
-		}
-		var chol mat.Cholesky
-		if chol.Factorize(&shifted) {
-			return bound
-		}
-		if bound == low {
-			if top := leading(x, rows, 0, 1); len(top.s) > 0 {
-				bound = max(bound, top.s[0])
-			}
-			bound *= 1 + 1e-12
-			continue
-		}
-		bound *= 1 + 1e-7
-	}
-	return math.Sqrt(mat.Norm(gram, 1)) // |A|_2^2 <= |A'A|_1
+	const rounding = 1e-12
+	return math.Sqrt(max(0, slices.Max(eig.Values(nil)))) * (1 + rounding)
 }

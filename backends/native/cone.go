@@ -102,6 +102,10 @@ type pathCone interface {
 	cone
 	// central says whether a point is near enough, given the mu of the whole problem.
 	central(s, z []float64, mu float64) bool
+	// solvePlus overwrites v with (H + I)^-1 v, and H; false where rounding does not allow it.
+	solvePlus(v []float64) bool
+	// onPath makes H = mu Hess F*(z), which it is on the central path.
+	onPath(z []float64, mu float64)
 }
 
 // edgeCone is a cone out of which rounding may move points.
@@ -275,16 +279,14 @@ var kinds = []kind{
 	{kind: backends.PSDCone, place: otherRows, ray: true, maker: semidefinites, bytes: bytesOfMatrices,
 		examples: []backends.Cone{backends.PSD(2), backends.PSD(3), backends.PSD(6)}},
 	{kind: backends.ExponentialCone, place: otherRows,
-		maker:    nonsymmetrics(func(float64) barrier { return exponentialBarrier{} }, false),
+		maker:    exponentials(false),
 		examples: []backends.Cone{backends.Exponential()}},
 	{kind: backends.DualExponentialCone, place: otherRows,
-		maker:    nonsymmetrics(func(float64) barrier { return exponentialBarrier{} }, true),
+		maker:    exponentials(true),
 		examples: []backends.Cone{backends.DualExponential()}},
-	{kind: backends.PowerCone, place: otherRows,
-		maker:    nonsymmetrics(func(a float64) barrier { return powerBarrier{a} }, false),
+	{kind: backends.PowerCone, place: otherRows, bytes: bytesOfPower, maker: generalizedPowers(false),
 		examples: []backends.Cone{backends.Power(0.3), backends.Power(0.5)}},
-	{kind: backends.DualPowerCone, place: otherRows,
-		maker:    nonsymmetrics(func(a float64) barrier { return powerBarrier{a} }, true),
+	{kind: backends.DualPowerCone, place: otherRows, bytes: bytesOfPower, maker: generalizedPowers(true),
 		examples: []backends.Cone{backends.DualPower(0.3)}},
 	{kind: backends.GeneralizedPowerCone, place: otherRows, bytes: bytesOfPower,
 		maker: generalizedPowers(false),

@@ -144,15 +144,20 @@ func TestSmoothLargeMatrices(t *testing.T) {
 	require.InDelta(t, mu*(1+mu), dot(s, z)/float64(n), 1e-10)
 }
 
-// counted counts the looks at a barrier.
+// counted counts the looks at the derivatives of a cone.
 type counted struct {
-	barrier
-	looks *int
+	pathCone
+	looks int
 }
 
-func (c counted) value(y vec3) float64 {
-	*c.looks++
-	return c.barrier.value(y)
+func (c *counted) central(s, z []float64, mu float64) bool {
+	c.looks++
+	return c.pathCone.central(s, z, mu)
+}
+
+func (c *counted) scale(s, z []float64) bool {
+	c.looks++
+	return c.pathCone.scale(s, z)
 }
 
 // Complementary pairs on the boundary, smoothed to a mu as small as the rounding allows and smaller, take a bounded
@@ -160,9 +165,8 @@ func (c counted) value(y vec3) float64 {
 // normal of the cone there.
 func TestSmoothFar(t *testing.T) {
 	const a = 0.3
-	for name, b := range map[string]barrier{"exponential": exponentialBarrier{}, "power": powerBarrier{a}} {
-		looks := 0
-		c := newNonsymmetric(counted{b, &looks}, false)
+	for name, of := range map[string]backends.Cone{"exponential": backends.Exponential(), "power": backends.Power(a)} {
+		c := &counted{pathCone: makers([]backends.Cone{of}, dense.Within{})[of.Kind](of).(pathCone)}
 		for _, root := range []float64{1e-1, 1e-2, 1e-4, 1e-5, 1e-6, 1e-7} {
 			for i := range 100 {
 				u := vec3{math.Sin(float64(i)), math.Cos(float64(i * i)), math.Sin(float64(3*i + 1))}
@@ -175,9 +179,9 @@ func TestSmoothFar(t *testing.T) {
 				}
 				z = z.times(math.Exp(u[2]))
 				v := s.plus(-1, z)
-				looks = 0
-				c.smooth(s[:], z[:], root*root)
-				require.Less(t, looks, 500, "%s, sqrt(mu) = %g", name, root)
+				c.looks = 0
+				follow(c, newWalk(3), s[:], z[:], root*root)
+				require.Less(t, c.looks, 200, "%s, sqrt(mu) = %g", name, root)
 				if d := s.plus(-1, z); root >= 1e-4 {
 					require.InDeltaSlice(t, v[:], d[:], 1e-5, "%s, sqrt(mu) = %g", name, root)
 				}

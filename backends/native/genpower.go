@@ -2,6 +2,7 @@ package native
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/lapack/gonum"
@@ -11,7 +12,7 @@ import (
 )
 
 // generalizedPower is the cone {(x, z): prod x_i^a_i >= |z|, x >= 0} with weights a of sum 1, or its dual, with the
-// scaling of nonsymmetric in any dimension. The barrier of the first, on which both are built, is (Chares 2009; of the
+// scaling of exponential in any dimension. The barrier of the first, on which both are built, is (Chares 2009; of the
 // least possible degree k+1 for k weights, Roy and Xiao 2022)
 //
 //	B(x, z) = -log psi - sum (1 - a_i) log x_i,  psi = P - |z|^2,  P = prod x_i^2a_i,
@@ -32,6 +33,12 @@ type generalizedPower struct {
 	now      curvature
 	gradient []float64
 	within   dense.Within
+	seen     struct { // by look, with shadowed
+		s, z, gradient []float64
+		power, psi     float64
+		inside         bool
+	}
+	walk *walk
 	powerWork
 }
 
@@ -45,15 +52,24 @@ type powerWork struct {
 // generalizedPowers returns the maker of such cones, or of their duals.
 func generalizedPowers(dual bool) func([]backends.Cone, dense.Within) func(backends.Cone) cone {
 	return func(_ []backends.Cone, within dense.Within) func(backends.Cone) cone {
-		return func(c backends.Cone) cone { return newGeneralizedPower(c, dual, within) }
+		return func(c backends.Cone) cone {
+			if c.Weights == nil { // a power cone
+				c.Weights = []float64{c.Alpha, 1 - c.Alpha}
+			}
+			return newGeneralizedPower(c, dual, within)
+		}
 	}
 }
 
 // newGeneralizedPower makes the cone of b, or its dual.
 func newGeneralizedPower(b backends.Cone, dual bool, within dense.Within) *generalizedPower {
 	n := b.Dim
-	vector := func() []float64 { return make([]float64, n) }
-	matrix := func() []float64 { return make([]float64, n*n) }
+	slab := make([]float64, powerNumbers(n))
+	take := func(n int) (v []float64) {
+		v, slab = slab[:n:n], slab[n:]
+		return v
+	}
+	vector, matrix := func() []float64 { return take(n) }, func() []float64 { return take(n * n) }
 	c := &generalizedPower{
 		a: b.Weights, toZ: vector(), toS: vector(), centre: vector(), s: vector(), z: vector(), gradient: vector(),
 		h: matrix(), factor: matrix(), within: within,
@@ -61,7 +77,9 @@ func newGeneralizedPower(b backends.Cone, dual bool, within dense.Within) *gener
 			at: vector(), y: vector(), g: vector(), shadowed: vector(), u: vector(), v: vector(),
 			first: vector(), second: vector(),
 		},
+		walk: &walk{vector(), vector(), vector(), vector()},
 	}
+	c.seen.s, c.seen.z, c.seen.gradient = vector(), vector(), vector()
 	for i := range n {
 		c.toZ[i], c.toS[i] = 1, 1
 	}
@@ -76,10 +94,12 @@ func newGeneralizedPower(b backends.Cone, dual bool, within dense.Within) *gener
 	return c
 }
 
+// powerNumbers is how many numbers such a cone of n rows has.
+func powerNumbers(n int) int { return 2*n*n + 21*n }
+
 // bytesOfPower is what such a cone takes.
 func bytesOfPower(c backends.Cone) (own, shared int64) {
-	n := int64(c.Dim)
-	return 8 * (2*n*n + 14*n), 0
+	return 8 * int64(powerNumbers(c.Dim)), 0
 }
 
 // inside says whether v, carried to the explicit cone by the diagonal of to, is inside.
@@ -93,55 +113,22 @@ func (c *generalizedPower) inside(v, to []float64) bool {
 
 func (c *generalizedPower) degree() int { return len(c.a) + 1 }
 
-func (c *generalizedPower) smooth(s, z []float64, mu float64) {
-	n, root := len(z), math.Sqrt(mu)
-	at, v, step, next := c.first, c.second, c.v, c.at
-	for i := range at {
-		at[i], v[i] = z[i]/root+c.centre[i], (s[i]-z[i])/root
+func (c *generalizedPower) smooth(s, z []float64, mu float64) { follow(c, c.walk, s, z, mu) }
+
+func (c *generalizedPower) solvePlus(v []float64) bool {
+	n := len(v)
+	for i := range n {
+		c.h[i*n+i]++
 	}
-	if !c.inside(at, c.toZ) {
-		copy(at, c.centre)
+	if !(gonum.Implementation{}).Dpotrf(blas.Upper, n, c.h, n) || c.within.Stop.Reached(n*n*n) {
+		return false
 	}
-	slope := func(z []float64) []float64 {
-		c.gradientAt(z, c.gradient)
-		axpy(1, z, c.gradient)
-		axpy(1, v, c.gradient)
-		return c.gradient
-	}
-	last := math.Inf(1)
-	for range newtonSteps { // as nonsymmetric.proximal
-		copy(step, slope(at))
-		c.now = c.curvature()
-		c.factorHessian()
-		c.square(1)
-		for i := range n {
-			c.h[i*n+i]++
-		}
-		ok := (gonum.Implementation{}).Dpotrf(blas.Upper, n, c.h, n)
-		if !ok || c.within.Stop.Reached(n*n*n) {
-			break
-		}
-		(gonum.Implementation{}).Dpotrs(blas.Upper, n, 1, c.h, n, step, 1)
-		decrement := dot(c.gradient, step)
-		if converged(decrement, last) {
-			break
-		}
-		last = decrement
-		axpy(-downhill(func(a float64) bool {
-			copy(next, at)
-			axpy(-a, step, next)
-			return c.inside(next, c.toZ) && dot(slope(next), step) >= -decrement/2
-		}), step, at)
-	}
-	c.gradientAt(at, c.gradient)
-	for i, g := range c.gradient {
-		s[i], z[i], step[i] = -root*g, root*at[i], root*(at[i]+v[i])
-	}
-	if c.inside(step, c.toS) { // s - z is as it was, beyond the digits that the gradient has
-		copy(s, step)
-	}
-	c.gradientAt(z, c.gradient)
-	c.now = c.curvature()
+	(gonum.Implementation{}).Dpotrs(blas.Upper, n, 1, c.h, n, v, 1)
+	return true
+}
+
+func (c *generalizedPower) onPath(z []float64, mu float64) {
+	c.now = c.curvature(c.gradientAt(z, c.gradient))
 	c.factorHessian()
 	c.square(mu)
 }
@@ -157,21 +144,36 @@ func (c *generalizedPower) shift(v []float64) float64 {
 	})
 }
 
+// look computes what central and scale ask of a pair, or takes it from the last look: scale comes to the pair that
+// central saw last.
+func (c *generalizedPower) look(s, z []float64) bool {
+	if p := &c.seen; !slices.Equal(p.s, s) || !slices.Equal(p.z, z) {
+		copy(p.s, s)
+		copy(p.z, z)
+		p.power, p.psi = c.gradientAt(z, p.gradient)
+		p.inside = p.psi > 0 && c.shadow(s)
+	}
+	return c.seen.inside
+}
+
 func (c *generalizedPower) scale(s, z []float64) bool {
-	copy(c.s, s)
-	copy(c.z, z)
-	if !c.inside(z, c.toZ) || !c.inside(s, c.toS) || !c.shadow(s) {
+	if !c.look(s, z) {
 		return false
 	}
-	c.gradientAt(z, c.gradient)
-	c.now = c.curvature()
-	c.factorHessian()
+	copy(c.s, s)
+	copy(c.z, z)
 	nu := float64(c.degree())
 	mu := dot(s, z) / nu
-	if apart := -mu*dot(c.gradient, c.shadowed)/nu - 1; apart > centralEnough {
+	if apart := -mu*dot(c.seen.gradient, c.shadowed)/nu - 1; apart > centralEnough {
+		copy(c.gradient, c.seen.gradient)
+		for i, t := range c.toZ {
+			c.y[i] = t * z[i]
+		}
+		c.now = c.curvature(c.seen.power, c.seen.psi)
+		c.factorHessian()
 		c.update(mu, nu, apart)
 	} else {
-		c.square(mu)
+		c.onPath(z, mu)
 	}
 	return true
 }
@@ -239,7 +241,7 @@ func (c *generalizedPower) mulH(out, v []float64) {
 
 func (c *generalizedPower) affine(d, s []float64) { copy(d, s) }
 
-// combined writes d = s + target grad F*(z) - 1/2 F*”'(z)[Hess^-1 ds, dz], as nonsymmetric does.
+// combined writes d = s + target grad F*(z) - 1/2 F*”'(z)[Hess^-1 ds, dz], as exponential does.
 func (c *generalizedPower) combined(d, s, _, ds, dz []float64, target float64) {
 	copy(d, s)
 	axpy(target, c.gradient, d)
@@ -272,11 +274,7 @@ func (c *generalizedPower) step(s, z, ds, dz []float64, limit float64) float64 {
 // the whole problem. A bound of mu mu~ alone, as for cones of three dimensions, would let a few of many entries go far
 // away.
 func (c *generalizedPower) central(s, z []float64, mu float64) bool {
-	if !c.inside(z, c.toZ) || !c.inside(s, c.toS) || !c.shadow(s) {
-		return false
-	}
-	c.gradientAt(z, c.g)
-	return -mu*dot(c.shadowed, c.g)-float64(c.degree()) <= spread
+	return c.look(s, z) && -mu*dot(c.shadowed, c.seen.gradient)-float64(c.degree()) <= spread
 }
 
 // With a spread from 30 to 100 random problems with 3 to 200 weights take the fewest iterations.

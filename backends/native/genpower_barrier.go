@@ -18,22 +18,24 @@ func (c *generalizedPower) value(y []float64) (p, psi float64) {
 	return root * root, (root - norm) * (root + norm)
 }
 
-// gradientAt writes the gradient of F* at z into g: grad psi = (q P, -2 z), q_i = 2 a_i/x_i. It leaves toZ z in y.
-func (c *generalizedPower) gradientAt(z, g []float64) {
+// gradientAt writes the gradient of F* at z into g: grad psi = (q P, -2 z), q_i = 2 a_i/x_i. It leaves toZ z in y, and
+// returns P and psi there.
+func (c *generalizedPower) gradientAt(z, g []float64) (p, psi float64) {
 	k := len(c.a)
 	for i, t := range c.toZ {
 		c.y[i] = t * z[i]
 	}
-	p, psi := c.value(c.y)
+	p, psi = c.value(c.y)
 	for i, a := range c.a {
 		g[i] = -(2*a*p/psi + 1 - a) / c.y[i] * c.toZ[i]
 	}
 	for i := k; i < len(z); i++ {
 		g[i] = 2 * c.y[i] / psi
 	}
+	return p, psi
 }
 
-// shadow writes z~ = -grad F(s), the point where -grad F* is s, see powerBarrier.conjugate:
+// shadow writes z~ = -grad F(s), the point where -grad F* is s:
 //
 //	x_i = (1 + a_i + a_i g)/s_i,  z = -g s_z/|s_z|^2,
 //
@@ -119,8 +121,8 @@ type curvature struct {
 	p, psi, share, zeta, beta, h, theta, kappa, sigma float64
 }
 
-func (c *generalizedPower) curvature() (out curvature) {
-	out.p, out.psi = c.value(c.y)
+func (c *generalizedPower) curvature(p, psi float64) (out curvature) {
+	out.p, out.psi = p, psi
 	out.share = out.p / out.psi
 	out.zeta = norm2(c.y[len(c.a):])
 	sum := out.p + out.zeta*out.zeta

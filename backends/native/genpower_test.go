@@ -19,33 +19,6 @@ func solved(t *testing.T, p *backends.Problem) *backends.Solution {
 	return sol
 }
 
-// With two weights and one number the cone is the power cone: the optimal points are the same, and come after no more
-// than four iterations more in the mean.
-func TestGeneralizedPowerOfTwoWeights(t *testing.T) {
-	shape := planted.Shape{Name: "power", N: 12, Rank: 12, Density: 0.8, Cones: []backends.Cone{
-		backends.Power(0.3), backends.Zero(2), backends.Power(0.8), backends.DualPower(0.45),
-	}}
-	more := 0
-	for seed := range uint64(10) {
-		p := backendtest.NewCase(shape, seed).Problem
-		q := *p
-		q.Cones = slices.Clone(p.Cones)
-		for i, c := range q.Cones {
-			switch weights := []float64{c.Alpha, 1 - c.Alpha}; c.Kind {
-			case backends.PowerCone:
-				q.Cones[i] = backends.GeneralizedPower(weights, 1)
-			case backends.DualPowerCone:
-				q.Cones[i] = backends.DualGeneralizedPower(weights, 1)
-			}
-		}
-		want, got := solved(t, p), solved(t, &q)
-		require.InDelta(t, want.Objective, got.Objective, 1e-7*(1+math.Abs(want.Objective)))
-		require.InDeltaSlice(t, want.X, got.X, 1e-4)
-		more += got.Iterations - want.Iterations
-	}
-	require.LessOrEqual(t, more, 40) // four each
-}
-
 // The largest prod x_i^w_i of numbers of sum 1 is prod w_i^w_i, at x = w.
 func TestWeightedMeansOfMany(t *testing.T) {
 	for _, k := range []int{1, 2, 10, 50, 200} {

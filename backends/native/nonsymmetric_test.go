@@ -12,15 +12,15 @@ import (
 	"github.com/conetune/conetune/internal/dense"
 )
 
-// nonsymmetricExamples returns the examples of cones of three dimensions.
-func nonsymmetricExamples() map[string]*nonsymmetric {
-	out := map[string]*nonsymmetric{}
+// exponentialExamples returns the examples of exponential cones.
+func exponentialExamples() map[string]*exponential {
+	out := map[string]*exponential{}
 	for _, k := range kinds {
 		for i, e := range k.examples {
 			if k.maker == nil {
 				continue
 			}
-			if c, ok := k.maker(k.examples, dense.Within{})(e).(*nonsymmetric); ok {
+			if c, ok := k.maker(k.examples, dense.Within{})(e).(*exponential); ok {
 				out[fmt.Sprintf("%s/%d", k.kind, i)] = c
 			}
 		}
@@ -29,7 +29,7 @@ func nonsymmetricExamples() map[string]*nonsymmetric {
 }
 
 // pair returns a point inside K and one inside K*.
-func pair(rng *rand.Rand, c *nonsymmetric) (s, z vec3) {
+func pair(rng *rand.Rand, c *exponential) (s, z vec3) {
 	z = c.centre
 	s = minusGradient(c, c.centre)
 	for {
@@ -45,7 +45,7 @@ func pair(rng *rand.Rand, c *nonsymmetric) (s, z vec3) {
 }
 
 // minusGradient returns -grad F*(z).
-func minusGradient(c *nonsymmetric, z vec3) vec3 {
+func minusGradient(c *exponential, z vec3) vec3 {
 	p, _ := c.at(z)
 	return c.toZ.mul(p.gradient()).times(-1)
 }
@@ -53,7 +53,7 @@ func minusGradient(c *nonsymmetric, z vec3) vec3 {
 // TestSolveHessian: Hess F*(z) z = -grad F*(z), and the solution has its digits near the boundary, too, where the
 // condition of the Hessian is beyond them.
 func TestSolveHessian(t *testing.T) {
-	for name, c := range nonsymmetricExamples() {
+	for name, c := range exponentialExamples() {
 		t.Run(name, func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(3, 4))
 			for range 20 {
@@ -81,7 +81,7 @@ func TestSolveHessian(t *testing.T) {
 
 // H maps z to s and the shadow of s to that of z, and is symmetric and positive definite.
 func TestNonsymmetricScaling(t *testing.T) {
-	for name, c := range nonsymmetricExamples() {
+	for name, c := range exponentialExamples() {
 		t.Run(name, func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(3, 4))
 			for range 20 {

@@ -1,0 +1,129 @@
+package native
+
+import "math"
+
+// point is a point of the exponential cone C = {(x, y, z): y > 0, y exp(x/y) <= z} with what the derivatives of its
+// barrier share,
+//
+//	B = -log psi - log y - log z,  psi = y log(z/y) - x.
+type point struct {
+	y     vec3
+	psi   float64
+	slope vec3 // of log psi
+}
+
+// value returns psi, or a number that is not positive where p is outside of the cone.
+func value(p vec3) float64 {
+	if y, z := p[1], p[2]; y > 0 && z > 0 {
+		return y*math.Log(z/y) - p[0]
+	}
+	return 0
+}
+
+// at returns the point y; false if it is not inside. The slope has log(z/y) = (psi + x)/y, without another logarithm;
+// the sum loses nothing that psi has not lost.
+func at(y vec3) (p point, ok bool) {
+	p.y, p.psi = y, value(y)
+	if p.psi > 0 {
+		p.slope = vec3{-1, (p.psi+y[0])/y[1] - 1, y[1] / y[2]}.times(1 / p.psi)
+		return p, true
+	}
+	return p, false
+}
+
+// gradient returns that of B.
+func (p *point) gradient() vec3 { return p.slope.plus(1, vec3{0, 1 / p.y[1], 1 / p.y[2]}).times(-1) }
+
+// bend returns the Hessian of psi by psi.
+func (p *point) bend() mat3 {
+	y, z := p.y[1]*p.psi, p.y[2]*p.psi
+	return mat3{{}, {0, -1 / y, 1 / z}, {0, 1 / z, -p.y[1] / p.y[2] / z}}
+}
+
+// hessian returns that of B.
+func (p *point) hessian() mat3 {
+	h := p.bend()
+	for i := range h {
+		h[i] = vec3(h[i]).times(-1)
+		if i > 0 {
+			h[i][i] += 1 / p.y[i] / p.y[i]
+		}
+	}
+	h.addOuter(1, p.slope)
+	return h
+}
+
+// third returns the third derivative of B applied to u and v.
+func (p *point) third(u, v vec3) vec3 {
+	h, d, y, z := p.bend(), p.slope, p.y[1], p.y[2]
+	du, dv, hv := d.dot(u), d.dot(v), h.mul(v)
+	out := hv.times(du).plus(dv, h.mul(u)).plus(u.dot(hv)-2*du*dv, d)
+	yyy, yzz, zzz := 1/y/y/p.psi, -1/z/z/p.psi, 2*y/z/z/z/p.psi
+	out[1] -= (yyy+2/y/y/y)*u[1]*v[1] + yzz*u[2]*v[2]
+	out[2] -= yzz*(u[1]*v[2]+u[2]*v[1]) + (zzz+2/z/z/z)*u[2]*v[2]
+	return out
+}
+
+// solve returns Hess B^-1 v, of terms in which nothing cancels near the boundary, where the condition of the Hessian is
+// 1/psi^2: Hess B = gg' + M with g the slope, (-1, g2) by psi, and M of y and z alone,
+//
+//	M^-1 = 1/(2y + psi) [y^2 (y + psi), y^2 z; y^2 z, z^2 (y + psi)].
+func (p *point) solve(v vec3) vec3 {
+	y, z, psi := p.y[1], p.y[2], p.psi
+	g := p.slope.times(psi)
+	v1, v2 := v[1]+g[1]*v[0], v[2]+g[2]*v[0]
+	own, other := (y+psi)/(2*y+psi), y/(2*y+psi)
+	x1, x2 := y*(y*own*v1+z*other*v2), z*(y*other*v1+z*own*v2)
+	return vec3{g[1]*x1 + g[2]*x2 + psi*psi*v[0], x1, x2}
+}
+
+// conjugate returns the y with -grad B(y) = s; false where s is not inside the dual cone. It solves
+//
+//	s1 = -1/psi,  s2 = (log(z/y) - 1)/psi + 1/y,  s3 = (y/psi + 1)/z.
+//
+// With p = -s1 and w = s3 z / (p y) these become w - 1 + log w = s2/p + 1 + log(s3/p),
+// whose right-hand side is positive inside the dual cone and 0 on its boundary, and
+// y = 1/(p (w - 1)), z = w/((w - 1) s3), log(z/y) = log(w p/s3), x = y log(z/y) - 1/p.
+func conjugate(s vec3) (vec3, bool) {
+	p := -s[0]
+	if !(p > 0 && s[2] > 0) {
+		return vec3{}, false
+	}
+	right := s[1]/p + 1 + math.Log(s[2]/p)
+	if !(right > 0) {
+		return vec3{}, false
+	}
+	r := wrightOmega(right)
+	l := s[1]/p + 1 - r // log(z/y) = right - r - log(s3/p)
+	return vec3{(l/r - 1) / p, 1 / (p * r), (1 + 1/r) / s[2]}, true
+}
+
+// wrightOmega returns the r > 0 with r + log(1 + r) = right: 1 + r is the Wright omega function of 1 + right. From its
+// series around 0, or the one at infinity, within 2 % the iteration of Fritsch, Shafer and Crowley (1973), of fourth
+// order, has all digits after two steps.
+func wrightOmega(right float64) float64 {
+	r := right * (1.0/2 + right*(1.0/16-right/192))
+	if right > 4 {
+		l := math.Log1p(right)
+		r = right - l + l/(1+right)
+	}
+	for range newtonSteps {
+		left := right - r - math.Log1p(r)
+		w := 1 + r
+		q := (1 + w) * (1 + w + 2.0/3*left)
+		step := left * w / (1 + w) * (q - left/2) / (q - left)
+		r += step
+		if math.Abs(step) <= omegaEnd*r {
+			break
+		}
+	}
+	return r
+}
+
+const (
+	newtonSteps = 50
+	// Newton steps end when the last one was relatively so small: the next error is its square.
+	newtonEnd = 1e-12
+	// Those of fourth order end when it was relatively so small.
+	omegaEnd = 1e-4
+)

@@ -102,10 +102,6 @@ type pathCone interface {
 	cone
 	// central says whether a point is near enough, given the mu of the whole problem.
 	central(s, z []float64, mu float64) bool
-	// solvePlus overwrites v with (H + I)^-1 v, and H; false where rounding does not allow it.
-	solvePlus(v []float64) bool
-	// onPath makes H = mu Hess F*(z), which it is on the central path.
-	onPath(z []float64, mu float64)
 }
 
 // edgeCone is a cone out of which rounding may move points.
@@ -279,23 +275,23 @@ var kinds = []kind{
 	{kind: backends.PSDCone, place: otherRows, ray: true, maker: semidefinites, bytes: bytesOfMatrices,
 		examples: []backends.Cone{backends.PSD(2), backends.PSD(3), backends.PSD(6)}},
 	{kind: backends.ExponentialCone, place: otherRows,
-		maker:    exponentials(false),
+		maker: nonsymmetrics(exponentials(false)), bytes: bytesOfPath,
 		examples: []backends.Cone{backends.Exponential()}},
 	{kind: backends.DualExponentialCone, place: otherRows,
-		maker:    exponentials(true),
+		maker: nonsymmetrics(exponentials(true)), bytes: bytesOfPath,
 		examples: []backends.Cone{backends.DualExponential()}},
-	{kind: backends.PowerCone, place: otherRows, bytes: bytesOfPower, maker: generalizedPowers(false),
+	{kind: backends.PowerCone, place: otherRows, bytes: bytesOfPath, maker: nonsymmetrics(powers(false)),
 		examples: []backends.Cone{backends.Power(0.3), backends.Power(0.5)}},
-	{kind: backends.DualPowerCone, place: otherRows, bytes: bytesOfPower, maker: generalizedPowers(true),
+	{kind: backends.DualPowerCone, place: otherRows, bytes: bytesOfPath, maker: nonsymmetrics(powers(true)),
 		examples: []backends.Cone{backends.DualPower(0.3)}},
-	{kind: backends.GeneralizedPowerCone, place: otherRows, bytes: bytesOfPower,
-		maker: generalizedPowers(false),
+	{kind: backends.GeneralizedPowerCone, place: otherRows, bytes: bytesOfPath,
+		maker: nonsymmetrics(powers(false)),
 		examples: []backends.Cone{
 			backends.GeneralizedPower([]float64{0.3, 0.7}, 1), backends.GeneralizedPower([]float64{0.2, 0.5, 0.3}, 3),
 			backends.GeneralizedPower([]float64{1}, 2),
 		}},
-	{kind: backends.DualGeneralizedPowerCone, place: otherRows, bytes: bytesOfPower,
-		maker:    generalizedPowers(true),
+	{kind: backends.DualGeneralizedPowerCone, place: otherRows, bytes: bytesOfPath,
+		maker:    nonsymmetrics(powers(true)),
 		examples: []backends.Cone{backends.DualGeneralizedPower([]float64{0.2, 0.1, 0.3, 0.4}, 2)}},
 }
 

@@ -144,29 +144,26 @@ func TestSmoothLargeMatrices(t *testing.T) {
 	require.InDelta(t, mu*(1+mu), dot(s, z)/float64(n), 1e-10)
 }
 
-// counted counts the looks at the derivatives of a cone.
+// counted counts the looks at a barrier.
 type counted struct {
-	pathCone
+	barrier
 	looks int
 }
 
-func (c *counted) central(s, z []float64, mu float64) bool {
-	c.looks++
-	return c.pathCone.central(s, z, mu)
-}
+func (c *counted) insideS(s []float64) bool { c.looks++; return c.barrier.insideS(s) }
+func (c *counted) insideZ(z []float64) bool { c.looks++; return c.barrier.insideZ(z) }
 
-func (c *counted) scale(s, z []float64) bool {
-	c.looks++
-	return c.pathCone.scale(s, z)
-}
+func (c *counted) gradientAt(g, z []float64) bool { c.looks++; return c.barrier.gradientAt(g, z) }
 
 // Complementary pairs on the boundary, smoothed to a mu as small as the rounding allows and smaller, take a bounded
 // number of derivatives: Newton's method ends where rounding leaves nothing to gain. s is on the boundary, and z is the
 // normal of the cone there.
 func TestSmoothFar(t *testing.T) {
 	const a = 0.3
-	for name, of := range map[string]backends.Cone{"exponential": backends.Exponential(), "power": backends.Power(a)} {
-		c := &counted{pathCone: makers([]backends.Cone{of}, dense.Within{})[of.Kind](of).(pathCone)}
+	for name, b := range map[string]barrier{
+		"exponential": exponentials(false)(backends.Exponential()), "power": powers(false)(backends.Power(a))} {
+		looks := &counted{barrier: b}
+		c := newNonsymmetric(looks, 3, dense.Within{})
 		for _, root := range []float64{1e-1, 1e-2, 1e-4, 1e-5, 1e-6, 1e-7} {
 			for i := range 100 {
 				u := vec3{math.Sin(float64(i)), math.Cos(float64(i * i)), math.Sin(float64(3*i + 1))}
@@ -179,9 +176,9 @@ func TestSmoothFar(t *testing.T) {
 				}
 				z = z.times(math.Exp(u[2]))
 				v := s.plus(-1, z)
-				c.looks = 0
-				follow(c, newWalk(3), s[:], z[:], root*root)
-				require.Less(t, c.looks, 200, "%s, sqrt(mu) = %g", name, root)
+				looks.looks = 0
+				c.smooth(s[:], z[:], root*root)
+				require.Less(t, looks.looks, 500, "%s, sqrt(mu) = %g", name, root)
 				if d := s.plus(-1, z); root >= 1e-4 {
 					require.InDeltaSlice(t, v[:], d[:], 1e-5, "%s, sqrt(mu) = %g", name, root)
 				}

@@ -4,220 +4,186 @@ import (
 	"math"
 
 	"github.com/conetune/conetune/backends"
-	"github.com/conetune/conetune/internal/dense"
 )
 
-// exponential is the exponential cone K, or its dual, with a scaling H that maps z to s and z~ to s~ (Tuncel 2001; Dahl
-// and Andersen 2021). Here F* is the barrier of K* and F its conjugate, and
-//
-//	s~ = -grad F*(z),  z~ = -grad F(s),  mu = s'z/3,  mu~ = s~'z~/3,  mu mu~ >= 1.
-//
-// F* is the explicit barrier of the exponential cone C: z is in K* exactly if toZ z is in C.
+// exponential is the exponential cone or its dual. F* is the explicit barrier B of the cone C, see point: z is in K*
+// exactly if toZ z is in C.
 type exponential struct {
-	toZ, fromZ mat3 // C from K*, and back
-	toS        mat3 // C from K
-	centre     vec3 // e with e = -grad F*(e)
-	h          mat3
-	now        point // toZ z
-	gradient   vec3  // of F* at z
-	seen       sight
-	walk       *walk // shared
+	toZ, fromZ mat3  // C from K*, and back
+	toS        mat3  // C from K
+	last, now  point // toZ z of the last z, and of that of the last factor
+	e          vec3
 }
-
-// sight is a point (s, z) with what central and scale ask of it.
-type sight struct {
-	s, z   vec3
-	shadow vec3  // toZ z~
-	now    point // toZ z
-	inside bool
-}
-
-// look computes that, or takes it from the last look: scale comes to the pair that central saw last.
-func (c *exponential) look(s, z []float64) *sight {
-	p := &c.seen
-	if p.s != vec3(s) || p.z != vec3(z) {
-		var okS, okZ bool
-		p.s, p.z = vec3(s), vec3(z)
-		p.shadow, okS = c.shadow(p.s)
-		p.now, okZ = c.at(p.z)
-		p.inside = okS && okZ
-	}
-	return p
-}
-
-var _ pathCone = (*exponential)(nil)
-
-var identity3 = mat3{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}
 
 // dualOfC is the T with Ty in C exactly if y is in the dual cone: -u exp(v/u) <= e w says that (u - v, -u, w) is in C.
 var dualOfC, fromDual = mat3{{1, -1, 0}, {-1, 0, 0}, {0, 0, 1}}, mat3{{0, -1, 0}, {-1, -1, 0}, {0, 0, 1}}
 
-// exponentials returns the maker of such cones, or of their duals, which lie side by side in memory.
-func exponentials(dual bool) func([]backends.Cone, dense.Within) func(backends.Cone) cone {
-	return func(all []backends.Cone, _ dense.Within) func(backends.Cone) cone {
-		one, slab := newExponential(dual), make([]exponential, 0, len(all))
-		return func(backends.Cone) cone {
-			slab = append(slab, one)
-			return &slab[len(slab)-1]
+// exponentials returns the barriers of such cones, or of their duals.
+func exponentials(dual bool) func(backends.Cone) barrier {
+	return func(backends.Cone) barrier {
+		if dual {
+			return &exponential{toZ: identity3, fromZ: identity3, toS: dualOfC,
+				e: vec3{-0.82783839906567869, 0.80510200158479528, 1.290927709856958}}
 		}
+		return &exponential{toZ: dualOfC, fromZ: fromDual, toS: identity3,
+			e: vec3{-1.051383943750229, 0.55640961860433846, 1.2589678864644602}}
 	}
 }
-
-func newExponential(dual bool) exponential {
-	walk := newWalk(3)
-	if dual {
-		return exponential{toZ: identity3, fromZ: identity3, toS: dualOfC, walk: walk,
-			centre: vec3{-0.82783839906567869, 0.80510200158479528, 1.290927709856958}}
-	}
-	return exponential{toZ: dualOfC, fromZ: fromDual, toS: identity3, walk: walk,
-		centre: vec3{-1.051383943750229, 0.55640961860433846, 1.2589678864644602}}
-}
-
-func (c *exponential) smooth(s, z []float64, mu float64) { follow(c, c.walk, s, z, mu) }
-
-func (c *exponential) solvePlus(v []float64) bool {
-	for i := range 3 {
-		c.h[i][i]++
-	}
-	x, ok := c.h.solve(vec3(v))
-	copy(v, x[:])
-	return ok
-}
-
-func (c *exponential) onPath(z []float64, mu float64) {
-	c.now, _ = c.at(vec3(z))
-	c.scaleByHessian(mu)
-}
-
-// at returns the point of C that z is; false if it is not inside. The gradient of F* at z is toZ that of B.
-func (c *exponential) at(z vec3) (point, bool) { return at(c.toZ.mul(z)) }
-
-// hessian returns that of F* at the point p of C.
-func (c *exponential) hessian(p *point) mat3 {
-	h := p.hessian()
-	h = h.product(&c.toZ)
-	return c.toZ.product(&h) // toZ is symmetric
-}
-
-// solveHessian returns Hess B^-1 toZ^-1 v at the point of C at hand: toZ Hess F*(z)^-1 v.
-func (c *exponential) solveHessian(v vec3) vec3 {
-	return c.now.solve(c.fromZ.mul(v))
-}
-
-// insideS and insideZ say whether a point is inside K or K*.
-func (c *exponential) insideS(s vec3) bool { return value(c.toS.mul(s)) > 0 }
-func (c *exponential) insideZ(z vec3) bool { return value(c.toZ.mul(z)) > 0 }
-
-// shadow returns toZ z~ of z~ = -grad F(s), the point where -grad F* is s; false if s is not inside.
-func (c *exponential) shadow(s vec3) (vec3, bool) { return conjugate(c.fromZ.mul(s)) }
 
 func (c *exponential) degree() int { return 3 }
 
-func (c *exponential) addUnit(v []float64, a float64) {
-	for i, e := range c.centre {
-		v[i] += a * e
+func (c *exponential) centre() []float64 { return c.e[:] }
+
+func (c *exponential) insideS(s []float64) bool { return value(c.toS.mul(vec3(s))) > 0 }
+func (c *exponential) insideZ(z []float64) bool { return value(c.toZ.mul(vec3(z))) > 0 }
+
+// gradientAt: that of F* at z is toZ that of B.
+func (c *exponential) gradientAt(g, z []float64) (ok bool) {
+	if c.last, ok = at(c.toZ.mul(vec3(z))); ok {
+		v := c.toZ.mul(c.last.gradient())
+		copy(g, v[:])
 	}
+	return ok
 }
 
-// shift returns the smallest a for which v + a e is in both K and K*, rounded up.
-func (c *exponential) shift(v []float64) float64 {
-	p := vec3(v)
-	return shiftInside(maxAbs(v), func(a float64) bool {
-		x := p.plus(a, c.centre)
-		return c.insideS(x) && c.insideZ(x)
-	})
+func (c *exponential) shadow(out, s []float64) bool {
+	y, ok := conjugate(c.fromZ.mul(vec3(s)))
+	v := c.fromZ.mul(y)
+	copy(out, v[:])
+	return ok
 }
 
-func (c *exponential) scale(s, z []float64) bool {
-	p := c.look(s, z)
-	if c.now = p.now; !p.inside {
-		return false
-	}
-	sv, zv, yt, g := p.s, p.z, p.shadow, p.now.gradient()
-	c.gradient = c.toZ.mul(g)
-	mu := sv.dot(zv) / 3
-	// H = ss'/s'z + dd'/d'e + t aa' with d = s - mu s~, e = z - mu z~, d'e = 3 mu (mu mu~ - 1),
-	// and a the unit vector orthogonal to z and z~, where the BFGS update of mu Hess F*(z)
-	// leaves t = mu / a' Hess^-1 a.
-	apart := -mu*g.dot(yt)/3 - 1
-	if apart > centralEnough {
-		a := zv.cross(c.fromZ.mul(yt))
-		a = orthogonal(a.times(1/math.Sqrt(a.dot(a))), zv)
-		t := mu / c.fromZ.mul(a).dot(c.solveHessian(a))
-		c.h = mat3{}
-		c.h.addOuter(1/(3*mu), sv)
-		c.h.addOuter(1/(3*mu*apart), sv.plus(mu, c.gradient))
-		c.h.addOuter(t, a)
-		if t > 0 && !math.IsInf(t, 1) {
-			return true
+// factor: Hess B = gg' + M, see solve, and M has the Cholesky factor of the entries below.
+func (c *exponential) factor(l, along []float64) {
+	c.now = c.last
+	y, z, psi := c.now.y[1], c.now.y[2], c.now.psi
+	a, b := math.Sqrt((y+psi)/psi), math.Sqrt((2*y+psi)/(y+psi))
+	g := c.now.slope
+	cols := mat3{g, {0, a / y, -1 / (psi * z * a) * y}, {0, 0, b / z}}
+	for j, v := range cols {
+		for i, x := range c.toZ.mul(v) {
+			l[3*i+j] = x
 		}
 	}
-	c.scaleByHessian(mu)
-	return true
+	along[0], along[1], along[2] = 1, math.Sqrt(psi/(y+psi)), b
 }
 
-// scaleByHessian makes H = mu Hess F*(z), which it is on the central path.
-func (c *exponential) scaleByHessian(mu float64) {
-	c.h = c.hessian(&c.now)
-	for i := range c.h {
-		c.h[i] = vec3(c.h[i]).times(mu)
+func (c *exponential) third(out, ds, dz []float64) {
+	v := c.toZ.mul(c.now.third(c.now.solve(c.fromZ.mul(vec3(ds))), c.toZ.mul(vec3(dz))))
+	copy(out, v[:])
+}
+
+var identity3 = mat3{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}
+
+// point is a point of the exponential cone C = {(x, y, z): y > 0, y exp(x/y) <= z} with what the derivatives of its
+// barrier share,
+//
+//	B = -log psi - log y - log z,  psi = y log(z/y) - x.
+type point struct {
+	y     vec3
+	psi   float64
+	slope vec3 // of log psi
+}
+
+// value returns psi, or a number that is not positive where p is outside of the cone.
+func value(p vec3) float64 {
+	if y, z := p[1], p[2]; y > 0 && z > 0 {
+		return y*math.Log(z/y) - p[0]
 	}
+	return 0
 }
 
-// orthogonal returns a with its entries changed, relatively alike, so that a'z = 0: the product of vectors that are
-// almost parallel has few digits, and where Hz = s is not kept the step is short.
-func orthogonal(a, z vec3) vec3 {
-	for range 2 {
-		sum, size := 0.0, 0.0
-		for i, v := range a {
-			sum += v * z[i]
-			size += math.Abs(v * z[i])
+// at returns the point y; false if it is not inside. The slope has log(z/y) = (psi + x)/y, without another logarithm;
+// the sum loses nothing that psi has not lost.
+func at(y vec3) (p point, ok bool) {
+	p.y, p.psi = y, value(y)
+	if p.psi > 0 {
+		p.slope = vec3{-1, (p.psi+y[0])/y[1] - 1, y[1] / y[2]}.times(1 / p.psi)
+		return p, true
+	}
+	return p, false
+}
+
+// gradient returns that of B.
+func (p *point) gradient() vec3 { return p.slope.plus(1, vec3{0, 1 / p.y[1], 1 / p.y[2]}).times(-1) }
+
+// bend returns the Hessian of psi by psi.
+func (p *point) bend() mat3 {
+	y, z := p.y[1]*p.psi, p.y[2]*p.psi
+	return mat3{{}, {0, -1 / y, 1 / z}, {0, 1 / z, -p.y[1] / p.y[2] / z}}
+}
+
+// third returns the third derivative of B applied to u and v.
+func (p *point) third(u, v vec3) vec3 {
+	h, d, y, z := p.bend(), p.slope, p.y[1], p.y[2]
+	du, dv, hv := d.dot(u), d.dot(v), h.mul(v)
+	out := hv.times(du).plus(dv, h.mul(u)).plus(u.dot(hv)-2*du*dv, d)
+	yyy, yzz, zzz := 1/y/y/p.psi, -1/z/z/p.psi, 2*y/z/z/z/p.psi
+	out[1] -= (yyy+2/y/y/y)*u[1]*v[1] + yzz*u[2]*v[2]
+	out[2] -= yzz*(u[1]*v[2]+u[2]*v[1]) + (zzz+2/z/z/z)*u[2]*v[2]
+	return out
+}
+
+// solve returns Hess B^-1 v, of terms in which nothing cancels near the boundary, where the condition of the Hessian is
+// 1/psi^2: Hess B = gg' + M with g the slope, (-1, g2) by psi, and M of y and z alone,
+//
+//	M^-1 = 1/(2y + psi) [y^2 (y + psi), y^2 z; y^2 z, z^2 (y + psi)].
+func (p *point) solve(v vec3) vec3 {
+	y, z, psi := p.y[1], p.y[2], p.psi
+	g := p.slope.times(psi)
+	v1, v2 := v[1]+g[1]*v[0], v[2]+g[2]*v[0]
+	own, other := (y+psi)/(2*y+psi), y/(2*y+psi)
+	x1, x2 := y*(y*own*v1+z*other*v2), z*(y*other*v1+z*own*v2)
+	return vec3{g[1]*x1 + g[2]*x2 + psi*psi*v[0], x1, x2}
+}
+
+// conjugate returns the y with -grad B(y) = s; false where s is not inside the dual cone. It solves
+//
+//	s1 = -1/psi,  s2 = (log(z/y) - 1)/psi + 1/y,  s3 = (y/psi + 1)/z.
+//
+// With p = -s1 and w = s3 z / (p y) these become w - 1 + log w = s2/p + 1 + log(s3/p),
+// whose right-hand side is positive inside the dual cone and 0 on its boundary, and
+// y = 1/(p (w - 1)), z = w/((w - 1) s3), log(z/y) = log(w p/s3), x = y log(z/y) - 1/p.
+func conjugate(s vec3) (vec3, bool) {
+	p := -s[0]
+	if !(p > 0 && s[2] > 0) {
+		return vec3{}, false
+	}
+	right := s[1]/p + 1 + math.Log(s[2]/p)
+	if !(right > 0) {
+		return vec3{}, false
+	}
+	r := wrightOmega(right)
+	l := s[1]/p + 1 - r // log(z/y) = right - r - log(s3/p)
+	return vec3{(l/r - 1) / p, 1 / (p * r), (1 + 1/r) / s[2]}, true
+}
+
+// wrightOmega returns the r > 0 with r + log(1 + r) = right: 1 + r is the Wright omega function of 1 + right. From its
+// series around 0, or the one at infinity, within 2 % the iteration of Fritsch, Shafer and Crowley (1973), of fourth
+// order, has all digits after two steps.
+func wrightOmega(right float64) float64 {
+	r := right * (1.0/2 + right*(1.0/16-right/192))
+	if right > 4 {
+		l := math.Log1p(right)
+		r = right - l + l/(1+right)
+	}
+	for range newtonSteps {
+		left := right - r - math.Log1p(r)
+		w := 1 + r
+		q := (1 + w) * (1 + w + 2.0/3*left)
+		step := left * w / (1 + w) * (q - left/2) / (q - left)
+		r += step
+		if math.Abs(step) <= omegaEnd*r {
+			break
 		}
-		for i, v := range a {
-			a[i] -= math.Copysign(v, z[i]) * sum / size
-		}
 	}
-	return a
+	return r
 }
 
-// Below centralEnough s and s~, or z and z~, are parallel to within rounding.
-const centralEnough = 1e-8
-
-func (c *exponential) mulH(out, v []float64) {
-	x := c.h.mul(vec3(v))
-	copy(out, x[:])
-}
-
-func (c *exponential) affine(d, s []float64) { copy(d, s) }
-
-// combined writes d = s + target grad F*(z) - 1/2 F*”'(z)[Hess^-1 ds, dz] (Dahl and Andersen 2021).
-func (c *exponential) combined(d, s, _, ds, dz []float64, target float64) {
-	out := vec3(s).plus(target, c.gradient)
-	if vec3(dz) != (vec3{}) {
-		t := c.now.third(c.solveHessian(vec3(ds)), c.toZ.mul(vec3(dz)))
-		out = out.plus(-0.5, c.toZ.mul(t))
-	}
-	copy(d, out[:])
-}
-
-// step returns a step that stays inside, at most boundaryError short of the longest.
-func (c *exponential) step(s, z, ds, dz []float64, limit float64) float64 {
-	return stepInside(limit, func(a float64) bool {
-		return c.insideS(vec3(s).plus(a, vec3(ds))) && c.insideZ(vec3(z).plus(a, vec3(dz)))
-	})
-}
-
-// central says whether the point is in the neighbourhood of the central path,
-// mu mu~ <= 1/neighbourhood with the mu of the whole problem.
-func (c *exponential) central(s, z []float64, mu float64) bool {
-	p := c.look(s, z)
-	return p.inside && -mu*p.shadow.dot(p.now.gradient())/3*neighbourhood <= 1
-}
-
-const neighbourhood = 4e-2
-
-func (c *exponential) block() block { return denseBlock }
-
-func (c *exponential) writeH(w *hWriter) {
-	w.lower(3, func(i, j int) float64 { return c.h[i][j] })
-}
+const (
+	newtonSteps = 50
+	// Newton steps end when the last one was relatively so small: the next error is its square.
+	newtonEnd = 1e-12
+	// Those of fourth order end when it was relatively so small.
+	omegaEnd = 1e-4
+)

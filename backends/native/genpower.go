@@ -2,287 +2,318 @@ package native
 
 import (
 	"math"
-	"slices"
-
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/lapack/gonum"
 
 	"github.com/conetune/conetune/backends"
-	"github.com/conetune/conetune/internal/dense"
 )
 
-// generalizedPower is the cone {(x, z): prod x_i^a_i >= |z|, x >= 0} with weights a of sum 1, or its dual, with the
-// scaling of exponential in any dimension. The barrier of the first, on which both are built, is (Chares 2009; of the
-// least possible degree k+1 for k weights, Roy and Xiao 2022)
+// power is the cone {(x, z): prod x_i^a_i >= |z|, x >= 0} with k weights a of sum 1, or its dual. The barrier of the
+// first, on which both are built, is (Chares 2009; of the least possible degree k+1, Roy and Xiao 2022)
 //
 //	B(x, z) = -log psi - sum (1 - a_i) log x_i,  psi = P - |z|^2,  P = prod x_i^2a_i,
 //
-// and (x, z) is in the dual cone exactly if (x_1/a_1, .., x_k/a_k, z) is in the cone. H is
-//
-//	ss'/s'z + dd'/d'e + G G',  d = s - mu s~,  e = z - mu z~,
-//
-// where GG' is what the BFGS update of M = mu Hess F*(z) leaves of it beside s and s~: with M = LL', G is L
-// without its part in the span of L'z and L'z~.
-type generalizedPower struct {
-	a        []float64 // the weights
+// and (x, z) is in the dual cone exactly if (x_1/a_1, .., x_k/a_k, z) is in the cone. A power cone has two weights.
+type power struct {
+	a        []float64
 	toZ, toS []float64 // the cone from K* and from K, diagonal
-	centre   []float64
-	s, z     []float64
-	h        []float64 // by rows, as the others
-	factor   []float64 // L of the Hessian of F* at z, then G
-	now      curvature
-	gradient []float64
-	within   dense.Within
-	seen     struct { // by look, with shadowed
-		s, z, gradient []float64
-		power, psi     float64
-		inside         bool
-	}
-	walk *walk
-	powerWork
+	y, g     []float64 // toZ z of the last point, work space
+	p, psi   float64   // there
+	at       []float64 // toZ z at the last factor
+	now      curvature // likewise
+	u, v     []float64 // work space
 }
 
-var _ pathCone = (*generalizedPower)(nil)
-
-// powerWork is work space; shadowed is what shadow found last.
-type powerWork struct {
-	at, y, g, shadowed, u, v, first, second []float64
-}
-
-// generalizedPowers returns the maker of such cones, or of their duals.
-func generalizedPowers(dual bool) func([]backends.Cone, dense.Within) func(backends.Cone) cone {
-	return func(_ []backends.Cone, within dense.Within) func(backends.Cone) cone {
-		return func(c backends.Cone) cone {
-			if c.Weights == nil { // a power cone
-				c.Weights = []float64{c.Alpha, 1 - c.Alpha}
-			}
-			return newGeneralizedPower(c, dual, within)
+// powers returns the barriers of such cones, or of their duals.
+func powers(dual bool) func(c backends.Cone) barrier {
+	return func(c backends.Cone) barrier {
+		b := &power{a: c.Weights}
+		if b.a == nil {
+			b.a = []float64{c.Alpha, 1 - c.Alpha}
 		}
+		n := c.Dim
+		slab := make([]float64, 7*n)
+		for _, v := range []*[]float64{&b.toZ, &b.toS, &b.y, &b.g, &b.at, &b.u, &b.v} {
+			*v, slab = slab[:n:n], slab[n:]
+		}
+		for i := range n {
+			b.toZ[i], b.toS[i] = 1, 1
+		}
+		to := b.toZ
+		if dual {
+			to = b.toS
+		}
+		for i, a := range b.a {
+			to[i] = 1 / a
+		}
+		return b
 	}
 }
 
-// newGeneralizedPower makes the cone of b, or its dual.
-func newGeneralizedPower(b backends.Cone, dual bool, within dense.Within) *generalizedPower {
-	n := b.Dim
-	slab := make([]float64, powerNumbers(n))
-	take := func(n int) (v []float64) {
-		v, slab = slab[:n:n], slab[n:]
-		return v
-	}
-	vector, matrix := func() []float64 { return take(n) }, func() []float64 { return take(n * n) }
-	c := &generalizedPower{
-		a: b.Weights, toZ: vector(), toS: vector(), centre: vector(), s: vector(), z: vector(), gradient: vector(),
-		h: matrix(), factor: matrix(), within: within,
-		powerWork: powerWork{
-			at: vector(), y: vector(), g: vector(), shadowed: vector(), u: vector(), v: vector(),
-			first: vector(), second: vector(),
-		},
-		walk: &walk{vector(), vector(), vector(), vector()},
-	}
-	c.seen.s, c.seen.z, c.seen.gradient = vector(), vector(), vector()
-	for i := range n {
-		c.toZ[i], c.toS[i] = 1, 1
-	}
-	to := c.toZ
-	if dual {
-		to = c.toS
-	}
+func (c *power) degree() int { return len(c.a) + 1 }
+
+// centre: where z = 0, -grad B = (1 + a_i)/x_i.
+func (c *power) centre() []float64 {
+	e := make([]float64, len(c.y))
 	for i, a := range c.a {
-		to[i] = 1 / a
-		c.centre[i] = math.Sqrt(1 + a) // where z = 0, -grad B = (1 + a_i)/x_i
+		e[i] = math.Sqrt(1 + a)
 	}
-	return c
+	return e
 }
 
-// powerNumbers is how many numbers such a cone of n rows has.
-func powerNumbers(n int) int { return 2*n*n + 21*n }
-
-// bytesOfPower is what such a cone takes.
-func bytesOfPower(c backends.Cone) (own, shared int64) {
-	return 8 * int64(powerNumbers(c.Dim)), 0
-}
+func (c *power) insideS(s []float64) bool { return c.inside(s, c.toS) }
+func (c *power) insideZ(z []float64) bool { return c.inside(z, c.toZ) }
 
 // inside says whether v, carried to the explicit cone by the diagonal of to, is inside.
-func (c *generalizedPower) inside(v, to []float64) bool {
+func (c *power) inside(v, to []float64) bool {
 	for i, t := range to {
-		c.y[i] = t * v[i]
+		c.g[i] = t * v[i]
 	}
-	_, psi := c.value(c.y)
+	_, psi := c.value(c.g)
 	return psi > 0
 }
 
-func (c *generalizedPower) degree() int { return len(c.a) + 1 }
-
-func (c *generalizedPower) smooth(s, z []float64, mu float64) { follow(c, c.walk, s, z, mu) }
-
-func (c *generalizedPower) solvePlus(v []float64) bool {
-	n := len(v)
-	for i := range n {
-		c.h[i*n+i]++
+// value returns P and psi at y; psi is not positive where y is outside.
+func (c *power) value(y []float64) (p, psi float64) {
+	k := len(c.a)
+	sum := 0.0
+	for i, a := range c.a {
+		if !(y[i] > 0) {
+			return 0, 0
+		}
+		sum += a * math.Log(y[i])
 	}
-	if !(gonum.Implementation{}).Dpotrf(blas.Upper, n, c.h, n) || c.within.Stop.Reached(n*n*n) {
-		return false
-	}
-	(gonum.Implementation{}).Dpotrs(blas.Upper, n, 1, c.h, n, v, 1)
-	return true
+	root, norm := math.Exp(sum), norm2(y[k:])
+	return root * root, (root - norm) * (root + norm)
 }
 
-func (c *generalizedPower) onPath(z []float64, mu float64) {
-	c.now = c.curvature(c.gradientAt(z, c.gradient))
-	c.factorHessian()
-	c.square(mu)
+// gradientAt: grad psi = (q P, -2 z), q_i = 2 a_i/x_i.
+func (c *power) gradientAt(g, z []float64) bool {
+	k := len(c.a)
+	for i, t := range c.toZ {
+		c.y[i] = t * z[i]
+	}
+	p, psi := c.value(c.y)
+	c.p, c.psi = p, psi
+	for i, a := range c.a {
+		g[i] = -(2*a*p/psi + 1 - a) / c.y[i] * c.toZ[i]
+	}
+	for i := k; i < len(z); i++ {
+		g[i] = 2 * c.y[i] / psi
+	}
+	return psi > 0
 }
 
-func (c *generalizedPower) addUnit(v []float64, a float64) { axpy(a, c.centre, v) }
-
-// shift returns the smallest a for which v + a e is in both K and K*, rounded up.
-func (c *generalizedPower) shift(v []float64) float64 {
-	return shiftInside(dense.MaxAbs(v), func(a float64) bool {
-		copy(c.at, v)
-		axpy(a, c.centre, c.at)
-		return c.inside(c.at, c.toS) && c.inside(c.at, c.toZ)
+// shadow writes z~ = -grad F(s), the point where -grad F* is s:
+//
+//	x_i = (1 + a_i + a_i g)/s_i,  z = -g s_z/|s_z|^2,
+//
+// where r = 1/g solves sum 2 a_i log(1 + (1 + a_i)/a_i r) - log(1 + 2r) = sum 2 a_i log(s_i/a_i) - 2 log |s_z|. The
+// left side is increasing, 2kr near 0 and at most that.
+func (c *power) shadow(out, s []float64) bool {
+	k := len(c.a)
+	right := 0.0
+	for i, a := range c.a {
+		x := s[i] / c.toZ[i]
+		if !(x > 0) {
+			return false
+		}
+		out[i] = (1 + a) / s[i] // what it is for g = 0; toZ carries there and back
+		right += 2 * a * math.Log(x/a)
+	}
+	norm := norm2(s[k:])
+	clear(out[k:])
+	if norm == 0 {
+		return true
+	}
+	r, ok := conjugateRoot(right-2*math.Log(norm), k, func(r float64) (value, slope float64) {
+		value, slope = -math.Log1p(2*r), -2/(1+2*r)
+		for _, a := range c.a {
+			by := (1 + a) / a
+			value += 2 * a * math.Log1p(by*r)
+			slope += 2 * a * by / (1 + by*r)
+		}
+		return value, slope
 	})
+	for i, a := range c.a {
+		out[i] += a / r / s[i]
+	}
+	for i := k; i < len(s); i++ {
+		out[i] = -s[i] / norm / norm / r
+	}
+	return ok
 }
 
-// look computes what central and scale ask of a pair, or takes it from the last look: scale comes to the pair that
-// central saw last.
-func (c *generalizedPower) look(s, z []float64) bool {
-	if p := &c.seen; !slices.Equal(p.s, s) || !slices.Equal(p.z, z) {
-		copy(p.s, s)
-		copy(p.z, z)
-		p.power, p.psi = c.gradientAt(z, p.gradient)
-		p.inside = p.psi > 0 && c.shadow(s)
+// conjugateRoot solves left(r) = right, as shadow has it for k weights, by Newton's method in log r, kept in a bracket.
+// False where the right side is not positive, as outside of the cone, or no number.
+func conjugateRoot(right float64, k int, left func(r float64) (value, slope float64)) (r float64, ok bool) {
+	if !(right > 0) || math.IsInf(right, 1) {
+		return 0, false
 	}
-	return c.seen.inside
-}
-
-func (c *generalizedPower) scale(s, z []float64) bool {
-	if !c.look(s, z) {
-		return false
-	}
-	copy(c.s, s)
-	copy(c.z, z)
-	nu := float64(c.degree())
-	mu := dot(s, z) / nu
-	if apart := -mu*dot(c.seen.gradient, c.shadowed)/nu - 1; apart > centralEnough {
-		copy(c.gradient, c.seen.gradient)
-		for i, t := range c.toZ {
-			c.y[i] = t * z[i]
-		}
-		c.now = c.curvature(c.seen.power, c.seen.psi)
-		c.factorHessian()
-		c.update(mu, nu, apart)
-	} else {
-		c.onPath(z, mu)
-	}
-	return true
-}
-
-// square writes H = mu LL'.
-func (c *generalizedPower) square(mu float64) {
-	n := len(c.z)
-	for i := range n {
-		if c.within.Stop.Reached(n * i) {
-			return
-		}
-		for j := range i + 1 {
-			v := mu * dot(c.factor[i*n:i*n+n], c.factor[j*n:j*n+n])
-			c.h[i*n+j], c.h[j*n+i] = v, v
+	lo, hi := 0.0, right/(2*float64(k))
+	for v, _ := left(hi); v < right; v, _ = left(hi) {
+		lo = hi
+		if hi *= 2; math.IsInf(hi, 1) {
+			return 0, false
 		}
 	}
+	r = hi
+	for range newtonSteps {
+		f, slope := left(r)
+		if f -= right; f < 0 {
+			lo = r
+		} else {
+			hi = r
+		}
+		next := r * math.Exp(-f/(slope*r))
+		if !(next > lo && next < hi) {
+			next = (lo + hi) / 2
+		}
+		done := math.Abs(next-r) <= newtonEnd*r
+		if r = next; done {
+			break
+		}
+	}
+	return r, true
 }
 
-// update writes H for a pair away from the central path, with G in the place of L.
-func (c *generalizedPower) update(mu, nu, apart float64) {
-	n := len(c.z)
-	c.ofZ(c.first)
-	c.direction(c.second, c.shadowed)
-	normalise(c.first)
-	for range 2 { // twice, for the digits
-		axpy(-dot(c.first, c.second), c.first, c.second)
-		normalise(c.second)
+// curvature is the Hessian of B at y in terms in which nothing cancels near the boundary. With q_i = 2 a_i/x_i, zeta =
+// |z|, rho the component along z and D = diag((2 a_i share + 1 - a_i)/x_i^2), share = P/psi, elimination of rho leaves
+//
+//	Hess B = [I -beta q; 0 1] diag(S, h) [I 0; -beta q' 1],   beta = P zeta/(P + zeta^2),  h = 2 (P + zeta^2)/psi^2,
+//	S = D - share theta qq',   theta = zeta^2/(P + zeta^2) = 1/2 - phi,
+//
+// beside 2/psi for what is orthogonal to z. Further share q'D^-1 q = 2 - kappa with kappa the sum of 2 a_i (1 - a_i)/(2
+// a_i share + 1 - a_i), so that S = D^1/2 (I - vv') D^1/2, v = D^-1/2 q (share theta)^1/2, has 1 - |v|^2 = sigma^2 =
+// kappa/2 + phi (2 - kappa).
+type curvature struct {
+	p, psi, share, zeta, beta, h, theta, kappa, sigma float64
+}
+
+func (c *power) curvature() (out curvature) {
+	out.p, out.psi = c.p, c.psi
+	out.share = out.p / out.psi
+	out.zeta = norm2(c.y[len(c.a):])
+	sum := out.p + out.zeta*out.zeta
+	out.beta, out.h, out.theta = out.p*out.zeta/sum, 2*sum/out.psi/out.psi, out.zeta*out.zeta/sum
+	for _, a := range c.a {
+		out.kappa += 2 * a * (1 - a) / (2*a*out.share + 1 - a)
 	}
-	for i := range n {
-		row := c.factor[i*n : i*n+n]
-		axpy(-dot(row, c.first), c.first, row)
-		axpy(-dot(row, c.second), c.second, row)
+	out.sigma = math.Sqrt(out.kappa/2 + out.psi/(2*sum)*(2-out.kappa))
+	return out
+}
+
+// factor: L is, for the curvature at y = toZ z,
+//
+//	[D^1/2 (I - eta vv')  -beta h^1/2 q e'; 0  h^1/2 ee' + (2/psi)^1/2 (I - ee')],  eta = (1 - sigma)/|v|^2, e = z/|z|.
+func (c *power) factor(l, along []float64) {
+	c.now = c.curvature()
+	copy(c.at, c.y)
+	k, n, r := len(c.a), len(c.y), &c.now
+	clear(l)
+	v, e := c.u[:k], c.u[k:]
+	eta := 0.0
+	if r.theta > 0 {
+		eta = (1 - r.sigma) / (r.theta * (2 - r.kappa))
 	}
-	c.square(mu)
-	d := c.u // s - mu s~
-	for i, g := range c.gradient {
-		d[i] = c.s[i] + mu*g
+	root, across := math.Sqrt(r.h), math.Sqrt(2/r.psi)
+	for i := range e {
+		if e[i] = 0; r.zeta > 0 {
+			e[i] = c.y[k+i] / r.zeta
+		}
 	}
-	along, across := 1/(nu*mu), 1/(nu*mu*apart)
-	for i := range n {
-		row := c.h[i*n : i*n+n]
-		axpy(along*c.s[i], c.s, row)
-		axpy(across*d[i], d, row)
+	for i, a := range c.a {
+		v[i] = 2 * a * math.Sqrt(r.share*r.theta/(2*a*r.share+1-a))
+	}
+	for i, a := range c.a {
+		row := l[i*n : i*n+n]
+		d := c.toZ[i] * math.Sqrt(2*a*r.share+1-a) / c.y[i]
+		for j := range k {
+			row[j] = -eta * d * v[i] * v[j]
+		}
+		row[i] += d
+		axpy(-r.beta*root*c.toZ[i]*2*a/c.y[i], e, row[k:])
+	}
+	for i := range e {
+		row := l[(k+i)*n+k : (k+i)*n+n]
+		axpy((root-across)*e[i], e, row)
+		row[i] += across
+	}
+	c.ofZ(along)
+}
+
+// ofZ writes L'z, with q'x = 2 in closed form.
+func (c *power) ofZ(out []float64) {
+	k, r := len(c.a), &c.now
+	for i, a := range c.a {
+		out[i] = (1 - a + 2*a*r.share*(2*r.sigma-r.kappa)/(2-r.kappa)) / math.Sqrt(2*a*r.share+1-a)
+	}
+	clear(out[k:])
+	if r.zeta > 0 {
+		axpy(-math.Sqrt(r.h)*r.psi/(r.p+r.zeta*r.zeta), c.y[k:], out[k:])
 	}
 }
 
-// direction writes L'v into out.
-func (c *generalizedPower) direction(out, v []float64) {
-	n := len(v)
-	clear(out)
-	for i, x := range v {
-		axpy(x, c.factor[i*n:i*n+n], out)
+// solveHessian overwrites v with Hess B(y)^-1 v.
+func (c *power) solveHessian(v []float64) {
+	k, r := len(c.a), &c.now
+	x, z := v[:k], v[k:]
+	along := 0.0 // of v, along z
+	if r.zeta > 0 {
+		along = dot(z, c.at[k:]) / r.zeta
+	}
+	sum := 0.0 // q'D^-1 (x + beta along q)
+	for i, a := range c.a {
+		q := 2 * a / c.at[i]
+		x[i] = (x[i] + r.beta*along*q) * c.at[i] * c.at[i] / (2*a*r.share + 1 - a)
+		sum += q * x[i]
+	}
+	sum *= r.share * r.theta / (r.sigma * r.sigma)
+	moved := 0.0 // beta q'x
+	for i, a := range c.a {
+		x[i] += sum * 2 * a * c.at[i] / (2*a*r.share + 1 - a)
+		moved += r.beta * 2 * a / c.at[i] * x[i]
+	}
+	scaleBy(z, r.psi/2)
+	if r.zeta > 0 {
+		axpy((along/r.h+moved-along*r.psi/2)/r.zeta, c.at[k:], z)
 	}
 }
 
-// normalise gives v the length one.
-func normalise(v []float64) { dense.Scale(v, 1/norm2(v)) }
-
-func (c *generalizedPower) mulH(out, v []float64) {
-	n := len(v)
-	for i := range n {
-		out[i] = dot(c.h[i*n:i*n+n], v)
-	}
-}
-
-func (c *generalizedPower) affine(d, s []float64) { copy(d, s) }
-
-// combined writes d = s + target grad F*(z) - 1/2 F*”'(z)[Hess^-1 ds, dz], as exponential does.
-func (c *generalizedPower) combined(d, s, _, ds, dz []float64, target float64) {
-	copy(d, s)
-	axpy(target, c.gradient, d)
-	if dense.MaxAbs(dz) == 0 {
-		return
-	}
+// third: the third derivative of B at y applied to u and v. With u, v relative to x on the first k entries,
+// f_i = 2 a_i, <u> = sum f_i u_i and c2 = <u><v> - <uv>, those of psi applied to u, to v and to both are
+//
+//	u:   P <u> - 2 z'u            u, v: P c2 - 2 u'v
+//	e_i: P f_i/x_i, -2 z_i        e_i, u: P f_i/x_i (<u> - u_i), -2 u_i
+//	e_i, u, v: P f_i/x_i (c2 - u_i <v> - v_i <u> + 2 u_i v_i), 0.
+func (c *power) third(out, ds, dz []float64) {
 	for i, t := range c.toZ { // Hess F*(z) = toZ Hess B(y) toZ
 		c.u[i] = ds[i] / t
 		c.v[i] = t * dz[i]
-		c.y[i] = t * c.z[i]
 	}
 	c.solveHessian(c.u)
-	c.third(c.g)
+	k, n := len(c.a), len(out)
+	p, psi := c.now.p, c.now.psi
+	share := p / psi
+	sumU, sumV, sumUV := 0.0, 0.0, 0.0
+	for i, a := range c.a {
+		u, v := c.u[i]/c.at[i], c.v[i]/c.at[i]
+		sumU += 2 * a * u
+		sumV += 2 * a * v
+		sumUV += 2 * a * u * v
+	}
+	both := sumU*sumV - sumUV
+	z := c.at[k:]
+	du := share*sumU - 2*dot(z, c.u[k:])/psi
+	dv := share*sumV - 2*dot(z, c.v[k:])/psi
+	duv := share*both - 2*dot(c.u[k:], c.v[k:])/psi
+	for i, a := range c.a {
+		u, v := c.u[i]/c.at[i], c.v[i]/c.at[i]
+		slope := share * 2 * a / c.at[i]
+		out[i] = -slope*(both-u*sumV-v*sumU+2*u*v) + slope*(dv*(sumU-u)+du*(sumV-v)+duv-2*du*dv) - 2*(1-a)/c.at[i]*u*v
+	}
+	for i := k; i < n; i++ {
+		out[i] = -2 / psi * (dv*c.u[i] + du*c.v[i] + (duv-2*du*dv)*c.at[i])
+	}
 	for i, t := range c.toZ {
-		d[i] -= t * c.g[i] / 2
+		out[i] *= t
 	}
-}
-
-// step returns a step that stays inside, at most boundaryError short of the longest.
-func (c *generalizedPower) step(s, z, ds, dz []float64, limit float64) float64 {
-	in := func(v, dv, to []float64, a float64) bool {
-		copy(c.at, v)
-		axpy(a, dv, c.at)
-		return c.inside(c.at, to)
-	}
-	return stepInside(limit, func(a float64) bool { return in(s, ds, c.toS, a) && in(z, dz, c.toZ, a) })
-}
-
-// central says whether the point is in the neighbourhood nu (mu mu~ - 1) <= spread of the central path, with the mu of
-// the whole problem. A bound of mu mu~ alone, as for cones of three dimensions, would let a few of many entries go far
-// away.
-func (c *generalizedPower) central(s, z []float64, mu float64) bool {
-	return c.look(s, z) && -mu*dot(c.shadowed, c.seen.gradient)-float64(c.degree()) <= spread
-}
-
-// With a spread from 30 to 100 random problems with 3 to 200 weights take the fewest iterations.
-const spread = 100
-
-func (c *generalizedPower) block() block { return denseBlock }
-
-func (c *generalizedPower) writeH(w *hWriter) {
-	n := len(c.z)
-	w.lower(n, func(i, j int) float64 { return c.h[i*n+j] })
 }

@@ -67,16 +67,17 @@ func nonsymmetrics(of func(c backends.Cone) barrier) func([]backends.Cone, dense
 
 func newNonsymmetric(b barrier, n int, within dense.Within) *nonsymmetric {
 	c := &nonsymmetric{b: b, centre: b.centre(), within: within}
-	slab := make([]float64, pathVectors*n+2*n*n)
-	for _, v := range []*[]float64{&c.s, &c.z, &c.gradient, &c.at, &c.u, &c.first, &c.second, &c.walk.d, &c.walk.step,
-		&c.walk.s, &c.walk.z, &c.seen.s, &c.seen.z, &c.seen.gradient, &c.seen.shadow} {
+	vectors := []*[]float64{&c.s, &c.z, &c.gradient, &c.at, &c.u, &c.first, &c.second, &c.walk.d, &c.walk.step, &c.walk.s,
+		&c.walk.z, &c.seen.s, &c.seen.z, &c.seen.gradient, &c.seen.shadow}
+	slab := make([]float64, (len(vectors)+2*n)*n)
+	for _, v := range vectors {
 		*v, slab = slab[:n:n], slab[n:]
 	}
 	c.h, c.factor = slab[:n*n:n*n], slab[n*n:]
 	return c
 }
 
-// pathVectors is how many vectors such a cone has, those of its barrier among them.
+// pathVectors bounds how many vectors such a cone has, those of its barrier among them.
 const pathVectors = 24
 
 // bytesOfPath is what such a cone takes.

@@ -49,8 +49,8 @@ func minusGradient(c *nonsymmetric, z []float64) []float64 {
 	return scaled(-1, g)
 }
 
-// TestSolveHessian: L'z is what factor says, and Hess F*(z)^-1 has its digits near the boundary, too, where the condition
-// of the Hessian is beyond them: with Hess F*(z) z = -grad F*(z), F*”'(z)[z, z] is 2 grad F*(z).
+// TestSolveHessian: L'z is what factor says, and Hess F*(z)^-1 has its digits near the boundary, too, where the
+// condition of the Hessian is beyond them: with Hess F*(z) z = -grad F*(z), F*”'(z)[z, z] is 2 grad F*(z).
 func TestSolveHessian(t *testing.T) {
 	for name, c := range nonsymmetricExamples() {
 		t.Run(name, func(t *testing.T) {

@@ -16,28 +16,6 @@ const (
 	productColumns, productRows = 64, 256
 )
 
-// Products returns the matrix sum_i w_i x_ij x_ik with a row for each column j of a list and a column for each k of b,
-// by rows. The weights w are nil for ones. Where the context ends before, the numbers mean nothing.
-func (d *Matrix) Products(ctx context.Context, a, b []int, w []float64, threads int) []float64 {
-	out := dense.Zeros(len(a) * len(b))
-	var of *Listed
-	if !d.packed() {
-		of = d.List(b)
-	}
-	parts := (len(a) + productColumns - 1) / productColumns
-	crew.Each(parts, threads, func(k int) {
-		lo, hi := k*productColumns, min(len(a), (k+1)*productColumns)
-		if of == nil {
-			d.denseProducts(ctx, out[lo*len(b):hi*len(b)], a[lo:hi], b, w)
-			return
-		}
-		for i := lo; i < hi && ctx.Err() == nil; i++ {
-			d.productsOf(a[i], of, out[i*len(b):(i+1)*len(b)], w)
-		}
-	})
-	return out
-}
-
 // packed says that products go by blocks of dense columns.
 func (d *Matrix) packed() bool { return d.dense != nil || d.p == 0 }
 
@@ -47,17 +25,6 @@ func (d *Matrix) Stored() int {
 		return len(d.dense)
 	}
 	return len(d.value)
-}
-
-func (d *Matrix) denseProducts(ctx context.Context, out []float64, a, b []int, w []float64) {
-	left, right := make([]float64, len(a)*productRows), make([]float64, len(b)*productRows)
-	for from := 0; from < d.n && ctx.Err() == nil; from += productRows {
-		rows := min(productRows, d.n-from)
-		d.pack(left, a, from, rows, nil, -1)
-		d.pack(right, b, from, rows, w, 1)
-		// C' has a column for each of a.
-		dense.GemmNT(len(b), len(a), rows, right, len(b), left, len(a), out, len(b))
-	}
 }
 
 // Pack copies some rows of columns of a dense design, row by row, times a factor.
@@ -91,7 +58,8 @@ func (d *Matrix) pack(to []float64, columns []int, from, rows int, w []float64, 
 	}
 }
 
-// Gram returns the symmetric matrix of [Matrix.Products] of a list with itself, by rows.
+// Gram returns the symmetric matrix sum_i w_i x_ij x_ik of the columns j and k of a list, by rows. The weights w are
+// nil for ones. Where the context ends before, the numbers mean nothing.
 func (d *Matrix) Gram(ctx context.Context, columns []int, w []float64, threads int) []float64 {
 	k := len(columns)
 	out := dense.Zeros(k * k) // the lower triangle by columns

@@ -66,8 +66,8 @@ func (m Multinomial) Joint(y, weights []float64) func() Coupled {
 			}
 			return sum + math.Log(product)
 		}
-		second := func(ctx context.Context, x design.Classes, entries []int, from, threads int) []float64 {
-			return secondOfClasses(ctx, x, entries, last, weights, threads)[from*len(entries):]
+		second := func(ctx context.Context, x design.Classes, entries []int, threads int) []float64 {
+			return secondOfClasses(ctx, x, entries, last, weights, threads)
 		}
 		return Coupled{sum, second, func(v []float64) {
 			mean := make([]float64, n)

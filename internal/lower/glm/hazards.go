@@ -69,10 +69,9 @@ func sumOf(likelihood *survival.Likelihood, list []int, roots []float64) Coupled
 		}
 		return at.HalfDeviance
 	}
-	return Coupled{Sum: sum, Second: func(ctx context.Context, x design.Classes, entries []int, from,
-		threads int) []float64 {
-		columns, all := x.Features(entries), indices.Range(0, len(entries))
-		out := x.X.Products(ctx, columns[from:], columns, last, threads)
+	return Coupled{Sum: sum, Second: func(ctx context.Context, x design.Classes, entries []int, threads int) []float64 {
+		all := indices.Range(0, len(entries))
+		out := x.X.Gram(ctx, x.Features(entries), last, threads)
 		var means []float64 // of the rows at risk, times the roots
 		column := make([]float64, x.X.Rows())
 		for _, e := range entries {
@@ -86,7 +85,7 @@ func sumOf(likelihood *survival.Likelihood, list []int, roots []float64) Coupled
 			floats.Mul(one, roots)
 			means = append(means, one...)
 		}
-		floats.Sub(out, design.FromColumns(len(roots), len(all), means).Products(ctx, all[from:], all, nil, threads))
+		floats.Sub(out, design.FromColumns(len(roots), len(all), means).Gram(ctx, all, nil, threads))
 		return out
 	}}
 }
@@ -99,11 +98,11 @@ type joint interface {
 }
 
 // Coupled is a sum of losses with its second derivatives at the last predictions, while the curvatures there are as it
-// has left them: by rows from one on in entries of a table, and times a vector of predictions, which it takes the place
+// has left them: by rows, in entries of a table, and times a vector of predictions, which it takes the place
 // of. The latter is nil where it is not known.
 type Coupled struct {
 	Sum    Sum
-	Second func(ctx context.Context, x design.Classes, entries []int, from, threads int) []float64
+	Second func(ctx context.Context, x design.Classes, entries []int, threads int) []float64
 	Times  func(v []float64)
 }
 
@@ -125,7 +124,7 @@ func (g *whole) begin(f *fold) {
 		if 2*len(list) > f.d.p && f.d.p <= truncatedSize {
 			list = indices.Range(0, f.d.p)
 		}
-		g.h, g.order = pt.coupled.Second(context.Background(), f.d.entries(), list, 0, 1), len(list)
+		g.h, g.order = pt.coupled.Second(context.Background(), f.d.entries(), list, 1), len(list)
 		floats.Scale(1/pt.total, g.h)
 		g.curve, g.place = slices.Clone(pt.curve), slices.Repeat([]int{-1}, f.d.p)
 		for i, j := range list {

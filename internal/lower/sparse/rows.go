@@ -190,7 +190,7 @@ func (l *look) matrix(ctx context.Context, set []int) []float64 {
 	if l.coupled.Second == nil {
 		return l.x.X.Gram(ctx, l.x.Features(set), l.curve, threads)
 	}
-	out := l.coupled.Second(ctx, l.x, set, 0, threads)
+	out := l.coupled.Second(ctx, l.x, set, threads)
 	floats.Scale(1/l.n, out)
 	return out
 }

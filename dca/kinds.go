@@ -104,12 +104,10 @@ func (l *Level) raise(least []float64, rows [][]int, pt convex.Point, h []float6
 			continue
 		}
 		for i, v := range constraint.Eval(pt) {
-			j := rows[c][i]
-			switch {
-			case j < 0:
-			case h != nil:
-				least[j] = math.Max(least[j], v+h[j])
-			default:
+			if j := rows[c][i]; j >= 0 {
+				if h != nil {
+					v += h[j]
+				}
 				least[j] = math.Max(least[j], v)
 			}
 		}

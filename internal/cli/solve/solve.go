@@ -89,8 +89,10 @@ func Command(a *cli.App) *cobra.Command {
 			if err := a.ClaimOutput("--out", f.out, f.asJSON); err != nil {
 				return err
 			}
-			if b, err := backends.Open(f.backend); f.threads > 1 && err == nil && !b.Capabilities().Threads {
-				a.Note("conetune: --threads %d: a solve on the %s backend runs on one thread", f.threads, f.backend)
+			if f.threads > 1 {
+				if b, err := backends.Open(f.backend); err == nil && !b.Capabilities().Threads {
+					a.Note("conetune: --threads %d: a solve on the %s backend runs on one thread", f.threads, f.backend)
+				}
 			}
 			return solveFile(a, cmd.Context(), args[0], &f)
 		},

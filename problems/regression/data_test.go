@@ -83,7 +83,8 @@ func TestUnits(t *testing.T) {
 			unit = sd * sd
 			require.Greater(t, unit, 50.0)
 		}
-		require.InEpsilon(t, half(s.Train, f.Coefficients, f.Intercept), unit*d.mean(d.parts[0].train, vars).Eval(pt)[0], 1e-10)
+		loss := unit * d.mean(d.parts[0].train, vars).Eval(pt)[0]
+		require.InEpsilon(t, half(s.Train, f.Coefficients, f.Intercept), loss, 1e-10)
 		require.InEpsilon(t, half(s.Val, f.Coefficients, f.Intercept), unit*d.mean(d.parts[0].val, vars).Eval(pt)[0], 1e-10)
 		e := d.Evaluate(x)
 		require.InEpsilon(t, half(s.Val, f.Coefficients, f.Intercept), e.Validation, 1e-12)

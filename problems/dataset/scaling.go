@@ -34,8 +34,13 @@ const (
 // scalings are the names in their order.
 var scalings = []string{"by-table", "deviation", "largest", "common"}
 
-// String is the name, by-table for [ByTable].
-func (s Scaling) String() string { return scalings[s] }
+// String is the name, by-table for [ByTable] and for what is no scaling.
+func (s Scaling) String() string {
+	if s < 0 || int(s) >= len(scalings) {
+		s = ByTable
+	}
+	return scalings[s]
+}
 
 // Scalings are the names that [ParseScaling] takes.
 func Scalings() []string { return slices.Clone(scalings[1:]) }

@@ -11,7 +11,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/internal/matrices"
-	"github.com/conetune/conetune/internal/must"
 )
 
 func normals(rng *rand.Rand, n int, scale float64) []float64 {
@@ -305,29 +304,6 @@ func TestRecheckAllocates(t *testing.T) {
 	x, s, z := []float64{-2}, []float64{0, 7}, []float64{1, 0}
 	c.recheck(p, x, s, z)
 	assert.Zero(t, testing.AllocsPerRun(10, func() { c.recheck(p, x, s, z) }))
-}
-
-func BenchmarkRecheck(b *testing.B) {
-	rng := rand.New(rand.NewPCG(1, 1))
-	const n, m = 250, 100
-	a := matrices.Compress(mat.NewDense(m, n, normals(rng, n*m, 1)))
-	p := &Problem{Q: make([]float64, n), A: a, B: make([]float64, m), Cones: []Cone{Zero(m / 2), Nonnegative(m / 2)}}
-	x, s, z := make([]float64, n), make([]float64, m), make([]float64, m)
-	var c checker
-	for b.Loop() {
-		c.recheck(p, x, s, z)
-	}
-	b.ReportMetric(float64(n*m), "nonzeros")
-}
-
-// BenchmarkChecked is what the checks add to a solve of the smallest kind.
-func BenchmarkChecked(b *testing.B) {
-	s := must.Of(Checked(&scripted{capabilities: able(), answer: exact}).Setup(bounded(), Options{}))(b)
-	for b.Loop() {
-		if _, err := s.Solve(b.Context()); err != nil {
-			b.Fatal(err)
-		}
-	}
 }
 
 // TestPaddedCertificate has x0 + x1 - 3 x2 = 0 twice, with entries that differ by 1e-9: the dual has a solution of 1e9.

@@ -3,7 +3,6 @@
 package scs_test
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -89,27 +88,6 @@ func TestNuclearNorm(t *testing.T) {
 		require.Equal(t, backends.Optimal, other.Status, other.Message)
 		assert.InDelta(t, other.Objective, plain.Objective, 1e-6*math.Abs(other.Objective))
 		assert.InDeltaSlice(t, other.X[:len(p.Q)], plain.X, 1e-3)
-	}
-}
-
-// BenchmarkNuclearNorm compares the two.
-func BenchmarkNuclearNorm(b *testing.B) {
-	for _, size := range []int{20, 60} {
-		p := completion(size, size)
-		for _, way := range []struct {
-			name string
-			p    *backends.Problem
-		}{{"cone", p}, {"lift", lifted(p)}} {
-			b.Run(fmt.Sprintf("%s/%dx%d", way.name, size, size), func(b *testing.B) {
-				iterations := 0
-				for b.Loop() {
-					sol := solve(b, way.p, backends.Options{Eps: 1e-6})
-					require.Equal(b, backends.Optimal, sol.Status, sol.Message)
-					iterations = sol.Iterations
-				}
-				b.ReportMetric(float64(iterations), "iterations")
-			})
-		}
 	}
 }
 

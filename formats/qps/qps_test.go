@@ -3,7 +3,6 @@ package qps
 import (
 	"bytes"
 	"compress/gzip"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -319,24 +318,4 @@ func random(rng *rand.Rand) *Model {
 	}
 	m.A = sparse.NewCSC(rows, n, ptr, ind, data)
 	return m
-}
-
-// BenchmarkDecode reads a file of about 10 MB.
-func BenchmarkDecode(b *testing.B) {
-	var text bytes.Buffer
-	rng := rand.New(rand.NewPCG(1, 1))
-	const rows, n, each = 20000, 40000, 10
-	text.WriteString("NAME big\nROWS\n N cost\n")
-	for i := range rows {
-		fmt.Fprintf(&text, " L r%d\n", i)
-	}
-	text.WriteString("COLUMNS\n")
-	for j := range n {
-		for range each / 2 {
-			fmt.Fprintf(&text, "    x%-8d r%-8d %12g   r%-8d %12g\n", j, rng.IntN(rows), rng.NormFloat64(), rng.IntN(rows),
-				rng.NormFloat64())
-		}
-	}
-	text.WriteString("RHS\nENDATA\n")
-	format.Benchmark(b, text.Bytes())
 }

@@ -63,14 +63,6 @@ func Solve(t *testing.T, p *backends.Problem) *backends.Solution {
 	return s
 }
 
-// Benchmark measures the reading of a text.
-func (p *Program[M]) Benchmark(b *testing.B, text []byte) {
-	Benchmark(b, "big"+p.Ending, text, func(path string) error {
-		_, err := p.Open(path)
-		return err
-	})
-}
-
 // Wrong is a text that cannot be read, with the line of the error, 0 for none, and words of it.
 type Wrong = struct {
 	Text string

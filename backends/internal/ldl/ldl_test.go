@@ -3,7 +3,6 @@ package ldl
 import (
 	"errors"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -178,23 +177,6 @@ func TestEmptyMatrix(t *testing.T) {
 	f := must.Of(Analyze(0, []int32{0}, nil, nil))(t)
 	require.Zero(t, f.Factorize(nil, nil, 0, 1))
 	f.Solve(nil)
-}
-
-func BenchmarkFactorize(b *testing.B) {
-	for _, s := range shapes()[5:] {
-		rng := rand.New(rand.NewPCG(1, 2))
-		u := quasidefinite(rng, s.n, s.m, s.density, s.dense)
-		f := u.analyzed(b)
-		b.Run(fmt.Sprintf("n=%d/m=%d", s.n, s.m), func(b *testing.B) {
-			for b.Loop() {
-				f.Factorize(u.val, nil, 0, 1e-8)
-			}
-			b.ReportMetric(f.Flops()*float64(b.N)/b.Elapsed().Seconds()/1e9, "Gmadd/s")
-			if math.IsNaN(f.d[0]) {
-				b.Fatal("not a number")
-			}
-		})
-	}
 }
 
 // TestStopAnywhere ends analysis, factorisation and solve at looks all over, of which there

@@ -13,6 +13,48 @@ import (
 	"pgregory.net/rapid"
 )
 
+// structure is a pattern for Analyze, the diagonal at the end of each column.
+type structure struct {
+	n        int
+	ptr, ind []int32
+	sign     []int8
+}
+
+// structured compresses the columns of an upper triangle, given without the
+// diagonal.
+func structured(cols [][]int32, positive int) structure {
+	s := structure{n: len(cols), ptr: []int32{0}}
+	for j, c := range cols {
+		s.ind = append(append(s.ind, c...), int32(j))
+		s.ptr = append(s.ptr, int32(len(s.ind)))
+		sign := int8(1)
+		if j >= positive {
+			sign = -1
+		}
+		s.sign = append(s.sign, sign)
+	}
+	return s
+}
+
+// lassoKKT is the pattern of [P A'; A -D] with unknowns x and u, dense data
+// rows on x, and two rows for each pair -u <= x <= u.
+func lassoKKT(rows, cols int) structure {
+	k := make([][]int32, 2*cols)
+	var x []int32
+	for j := range int32(cols) {
+		x = append(x, j)
+	}
+	for range rows {
+		k = append(k, x)
+	}
+	for range 2 {
+		for j := range int32(cols) {
+			k = append(k, []int32{j, j + int32(cols)})
+		}
+	}
+	return structured(k, 2*cols)
+}
+
 // neighbours returns the adjacency of a pattern as sets.
 func (s structure) neighbours() []map[int32]bool {
 	sets := make([]map[int32]bool, s.n)

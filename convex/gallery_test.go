@@ -505,3 +505,35 @@ func TestGalleryLines(t *testing.T) {
 	t.Logf("%d lines in Go, %d in Python", own, peer)
 	require.LessOrEqual(t, float64(own), 1.3*float64(peer))
 }
+
+// Compiling and solving, and solving again with other parameters, beside what testdata/gallery.py --time says.
+func BenchmarkGallery(b *testing.B) {
+	for _, p := range recorded(b) {
+		m := convex.NewModel()
+		gallery[p.Name](m)
+		set := func(s *convex.Solver, m *convex.Model, i int) {
+			if p.Solves[0].Parameter != nil {
+				require.NoError(b, s.Set(m.Only(), p.Solves[i%len(p.Solves)].Parameter))
+			}
+		}
+		b.Run(p.Name, func(b *testing.B) {
+			for b.Loop() {
+				m := convex.NewModel()
+				gallery[p.Name](m)
+				s := must.Of(must.Of(m.Compile())(b).Solver(convex.SolverOptions{Backend: native(b), WorkingSets: true}))(b)
+				set(s, m, 0)
+				must.Of(s.Solve(b.Context()))(b)
+				s.Close()
+			}
+		})
+		if p.Solves[0].Parameter != nil {
+			b.Run(p.Name+"/again", func(b *testing.B) {
+				s := solver(b, m, convex.SolverOptions{})
+				for i := 0; b.Loop(); i++ {
+					set(s, m, i)
+					must.Of(s.Solve(b.Context()))(b)
+				}
+			})
+		}
+	}
+}

@@ -86,21 +86,13 @@ func TestSensitivity(t *testing.T) {
 	require.Equal(t, before, r.Sensitivity(e.params[0]))
 }
 
-// The objective of the solution is that of the model, evaluated at its point.
-func TestObjectiveIsExact(t *testing.T) {
-	e := newParametric(rand.New(rand.NewPCG(2, 7)))
-	r := solve(t, solver(t, e.m, convex.SolverOptions{Options: backends.Options{Eps: 1e-10}}))
-	require.InDelta(t, r.Objective, r.DualObjective, 1e-8)
-	require.InDelta(t, e.objective.Eval(r.Point())[0], r.Objective, 1e-7)
-}
-
-// recorder is a backend that records what it is given. Its solver checks that
-// nobody writes to the numbers it refers to.
+// recorder is a backend that records what it is given, and the numbers of its setup as they were.
 type recorder struct {
 	backends.ConicBackend
-	setups  int
-	updates []backends.Update
-	problem backends.Problem
+	setups        int
+	updates       []backends.Update
+	problem       backends.Problem
+	given, copies [][]float64
 }
 
 type recorderSolver struct {
@@ -112,6 +104,10 @@ func (r *recorder) Setup(p *backends.Problem, o backends.Options) (backends.Solv
 	s, err := r.ConicBackend.Setup(p, o)
 	r.setups++
 	r.problem = *p
+	r.given = append(r.given, p.Q, p.B, p.A.RawMatrix().Data, p.P.RawMatrix().Data)
+	for _, v := range r.given[len(r.copies):] {
+		r.copies = append(r.copies, slices.Clone(v))
+	}
 	return recorderSolver{s, r}, err
 }
 
@@ -132,8 +128,8 @@ func (s recorderSolver) Update(u backends.Update) error {
 	return s.Solver.Update(u)
 }
 
-// Only what depends on a changed parameter is updated, and the updated program
-// is the one compiled afresh.
+// Only what depends on a changed parameter is updated, the updated program is the one compiled afresh, and the numbers
+// of the setup stay as they were.
 func TestUpdatesEqualFresh(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 7))
 	e := newParametric(rng)
@@ -166,6 +162,7 @@ func TestUpdatesEqualFresh(t *testing.T) {
 
 			fresh := must.Of(s.Program().Problem())(t)
 			require.Equal(t, fresh, &rec.problem)
+			require.Equal(t, rec.copies, rec.given)
 			again := solve(t, must.Of(s.Program().Solver(convex.SolverOptions{Backend: native(t)}))(t))
 			require.InDelta(t, again.Objective, r.Objective, 1e-7)
 			inDelta(t, again.Value(e.x), r.Value(e.x), 1e-4)
@@ -246,28 +243,6 @@ func TestWarmStartThatFails(t *testing.T) {
 	require.Equal(t, 2, s.Stats().Rounds)
 }
 
-// Solvers of one program run side by side.
-func TestConcurrentSolvers(t *testing.T) {
-	e := newElasticNet(rand.New(rand.NewPCG(5, 6)), 30, 100)
-	p := must.Of(e.m.Compile())(t)
-	objectives := make([]float64, 4)
-	var wg sync.WaitGroup
-	for k := range objectives {
-		s := must.Of(p.Solver(convex.SolverOptions{Backend: native(t), WorkingSets: k%2 == 0}))(t)
-		require.NoError(t, s.Set(e.h, []float64{5, 5}))
-		wg.Go(func() {
-			defer s.Close()
-			if r, err := s.Solve(context.Background()); err == nil {
-				objectives[k] = r.Objective
-			}
-		})
-	}
-	wg.Wait()
-	require.Equal(t, objectives[0], objectives[2])
-	require.Equal(t, objectives[1], objectives[3])
-	require.InDelta(t, objectives[0], objectives[1], 1e-7)
-}
-
 // Goroutines share a program, each with values of its own: soft thresholds, whether there are working sets or not.
 func TestParametersOfSolvers(t *testing.T) {
 	const n = 40
@@ -307,53 +282,4 @@ func TestParametersOfSolvers(t *testing.T) {
 	}
 	wg.Wait()
 	require.NoError(t, errors.Join(errs...))
-}
-
-// lending is a backend that remembers which numbers were given to Setup, and what they were.
-type lending struct {
-	backends.ConicBackend
-	given, copies [][]float64
-}
-
-func (l *lending) Setup(p *backends.Problem, o backends.Options) (backends.Solver, error) {
-	l.given = append(l.given, p.Q, p.B, p.A.RawMatrix().Data, p.P.RawMatrix().Data)
-	for _, v := range l.given[len(l.copies):] {
-		l.copies = append(l.copies, slices.Clone(v))
-	}
-	return l.ConicBackend.Setup(p, o)
-}
-
-// updated is a model in which a parameter stands in each of P, q, A and b, most of A being numbers.
-type updated struct {
-	m     *convex.Model
-	x     *convex.Variable
-	alpha *convex.Parameter
-}
-
-func newUpdated(rows, cols int) updated {
-	rng := rand.New(rand.NewPCG(5, 1))
-	u := updated{m: convex.NewModel()}
-	u.x, u.alpha = u.m.Vector("x", cols), u.m.Parameter("alpha", []float64{1})
-	centre := convex.Sub(u.x, random(rng, cols))
-	u.m.Minimize(convex.Scale(u.alpha, convex.SumSquares(centre)))
-	u.m.Le("", convex.Mul(mat.NewDense(rows, cols, random(rng, rows*cols)), u.x), slices.Repeat([]float64{1}, rows))
-	u.m.Le("", convex.Scale(u.alpha, convex.At(u.x, 0)), convex.Sub(u.alpha, 0.5))
-	return u
-}
-
-// The numbers that a solver was set up with stay as they are while it lives; updates reach it all the same.
-func TestNumbersOfTheSetup(t *testing.T) {
-	u := newUpdated(30, 10)
-	b := &lending{ConicBackend: native(t)}
-	s := solver(t, u.m, convex.SolverOptions{Backend: b})
-	for k := range 6 {
-		require.NoError(t, s.Set(u.alpha, []float64{1 + 0.2*float64(k%4)}))
-		r := solve(t, s)
-		fresh := solve(t, must.Of(s.Program().Solver(convex.SolverOptions{Backend: native(t)}))(t))
-		require.InDelta(t, fresh.Objective, r.Objective, 1e-7)
-		inDelta(t, fresh.Value(u.x), r.Value(u.x), 1e-5)
-		require.Equal(t, b.copies, b.given)
-	}
-	require.Equal(t, 1, s.Stats().Setups)
-	require.Equal(t, 5, s.Stats().Updates)
 }

@@ -9,9 +9,11 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/conetune/conetune/backends"
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/internal/matrices"
 )
 
 // enLower is the lower level of an elastic net with n rows and p features,
@@ -51,7 +53,7 @@ func enLower(n, p int, r1, r2 float64, seed uint64) *backends.Problem {
 		d[2*p+i] = 1 / float64(n)
 	}
 	return &backends.Problem{
-		P: compress(mat.NewDiagDense(columns, d), true), Q: make([]float64, columns), A: compress(a, false), B: b,
+		P: matrices.Upper(mat.NewDiagDense(columns, d)), Q: make([]float64, columns), A: matrices.Compress(a), B: b,
 		Cones: []backends.Cone{backends.Zero(n), backends.Nonnegative(2*p + 1), backends.SecondOrder(p + 2)},
 	}
 }
@@ -142,7 +144,7 @@ func newSimplex(t testing.TB, p mat.Matrix) *simplex {
 		a.Set(0, i, 1)
 		a.Set(1+i, i, -1)
 	}
-	problem := &backends.Problem{P: compress(p, true), Q: make([]float64, n), A: compress(a, false),
+	problem := &backends.Problem{P: matrices.Upper(p), Q: make([]float64, n), A: matrices.Compress(a),
 		B: append([]float64{1}, make([]float64, n)...), Cones: []backends.Cone{backends.Zero(1), backends.Nonnegative(n)}}
 	solver, err := backends.Checked(Backend{}).Setup(problem, backends.Options{})
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/backends/backendtest"
+	"github.com/conetune/conetune/internal/matrices"
 	"github.com/conetune/conetune/internal/must"
 )
 
@@ -98,17 +99,17 @@ func TestFaceOfPlantedSolutions(t *testing.T) {
 	for seed := range uint64(20) {
 		rng := rand.New(rand.NewPCG(seed, 5))
 		face := &face{n: n, product: make([]float64, n)}
-		matrices := make([]*mat.SymDense, columns)
-		for j := range matrices {
-			matrices[j] = mat.NewSymDense(n, nil)
+		symmetric := make([]*mat.SymDense, columns)
+		for j := range symmetric {
+			symmetric[j] = mat.NewSymDense(n, nil)
 			for k := 0; k < 2 && j < 2; k++ {
 				v := normals(rng, n)
-				matrices[j].SymRankOne(matrices[j], []float64{1, -3}[j], mat.NewVecDense(n, v))
+				symmetric[j].SymRankOne(symmetric[j], []float64{1, -3}[j], mat.NewVecDense(n, v))
 				face.extend(v)
 			}
 			if j >= 2 {
 				for range 5 {
-					matrices[j].SetSym(rng.IntN(n), rng.IntN(n), rng.NormFloat64())
+					symmetric[j].SetSym(rng.IntN(n), rng.IntN(n), rng.NormFloat64())
 				}
 			}
 		}
@@ -121,7 +122,7 @@ func TestFaceOfPlantedSolutions(t *testing.T) {
 				a.Set(i, j, rng.NormFloat64())
 			}
 		}
-		for j, m := range matrices {
+		for j, m := range symmetric {
 			v := make([]float64, n*(n+1)/2)
 			packMean(v, mat.DenseCopyOf(m).RawMatrix().Data, n)
 			for i, value := range v {
@@ -156,10 +157,130 @@ func TestFaceOfPlantedSolutions(t *testing.T) {
 		q.ScaleVec(-1, &q)
 		q.SetVec(0, 0)
 		q.SetVec(1, 0)
-		p := &backends.Problem{Q: q.RawVector().Data, A: compress(a, false), B: b.RawVector().Data,
+		p := &backends.Problem{Q: q.RawVector().Data, A: matrices.Compress(a), B: b.RawVector().Data,
 			Cones: []backends.Cone{backends.Nonnegative(linear), backends.PSD(n)}}
 		sol := solveChecked(t, p)
 		require.Equal(t, backends.Optimal, sol.Status)
 		require.InDelta(t, dot(p.Q, x), sol.Objective, 1e-6*(1+math.Abs(dot(p.Q, x))))
 	}
+}
+
+// matrixOf returns the matrix whose svec is v.
+func matrixOf(v []float64, n int) *mat.Dense {
+	m := mat.NewDense(n, n, nil)
+	unpack(m.RawMatrix().Data, v, n)
+	return m
+}
+
+// The direction solves the equations that it stands for, written with inverses:
+// A'dZ = -wx rx, A dx + ds = -wz rz, and the linearised complementarity of every cone.
+func TestRootSolvesTheNewtonSystem(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 4))
+	orders := []int{3, 5}
+	const n, inequalities = 6, 4
+	m := inequalities + 6 + 15
+	a := mat.NewDense(m, n, nil)
+	for i := range m {
+		for j := range n {
+			if rng.Float64() < 0.5 || i == j {
+				a.Set(i, j, rng.NormFloat64())
+			}
+		}
+	}
+	p := &backends.Problem{Q: make([]float64, n), B: make([]float64, m), A: matrices.Compress(a),
+		Cones: []backends.Cone{backends.Nonnegative(inequalities), backends.PSD(orders[0]), backends.PSD(orders[1])}}
+	it := factoredAt(t, rng, p)
+	f := it.f
+	for _, v := range [][]float64{it.rx, it.rz} {
+		for i := range v {
+			v[i] = rng.NormFloat64()
+		}
+	}
+	d := newDirect(it)
+	require.True(t, d.relief())
+	d.by.factor()
+	const wx, wz = 0.7, 0.4
+	for _, target := range []float64{0, 0.3} {
+		oldS, oldZ := append([]float64(nil), it.ds...), append([]float64(nil), it.dz...)
+		require.NoError(t, d.by.direction(wx, wz, target, target > 0))
+		atz, adx := make([]float64, n), make([]float64, m)
+		f.mulAt(atz, it.dz)
+		f.mulA(adx, it.dx)
+		for j := range atz {
+			require.InDelta(t, -wx*it.rx[j], atz[j], 1e-12)
+		}
+		for i := range adx {
+			require.InDelta(t, -wz*it.rz[i], adx[i]+it.ds[i], 1e-12)
+		}
+		for i := range inequalities {
+			second := oldS[i] * oldZ[i]
+			require.InDelta(t, target-second, it.s[i]*it.z[i]+it.ds[i]*it.z[i]+it.s[i]*it.dz[i], 1e-12)
+		}
+		for c, order := range orders {
+			from, to := it.starts[c+1], it.starts[c+2]
+			at := func(v []float64) *mat.Dense { return matrixOf(v[from:to], order) }
+			var inverse, left, product mat.Dense
+			require.NoError(t, inverse.Inverse(at(it.s)))
+			// Z + dZ + sym((Z dS + dZ' dS') S^-1) - target S^-1 = 0
+			left.Mul(at(it.z), at(it.ds))
+			product.Mul(at(oldZ), at(oldS))
+			left.Add(&left, &product)
+			product.Mul(&left, &inverse)
+			left.Add(&product, product.T())
+			left.Scale(0.5, &left)
+			left.Add(&left, at(it.z))
+			left.Add(&left, at(it.dz))
+			product.Scale(target, &inverse)
+			left.Sub(&left, &product)
+			require.Less(t, mat.Norm(&left, math.Inf(1)), 1e-11)
+		}
+	}
+}
+
+// Columns that are linearly dependent to twelve digits get an orthonormal basis that spans them.
+func TestRootOrthonormalises(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 5))
+	const rows, n = 700, 20
+	q := &root{rows: rows, n: n, b: make([]float64, rows*n), gram: make([]float64, n*n),
+		chunk: make([]float64, n*rootChunk), sign: make([]int8, n)}
+	for i := range q.b {
+		q.b[i] = rng.NormFloat64() / math.Sqrt(rows)
+	}
+	for j := range n {
+		q.sign[j] = 1
+		if j%3 == 2 {
+			scaleBy(q.col(j), 1e-12)
+			axpy(1, q.col(j-1), q.col(j))
+		}
+	}
+	before := mat.NewDense(n, rows, append([]float64(nil), q.b...))
+	q.orthonormalise()
+	basis := mat.NewDense(n, rows, q.b)
+	var products, parts, back mat.Dense
+	products.Mul(basis, basis.T())
+	parts.Mul(before, basis.T())
+	back.Mul(&parts, basis)
+	back.Sub(&back, before)
+	for i := range n {
+		for j := range n {
+			require.InDelta(t, map[bool]float64{true: 1}[i == j], products.At(i, j), 1e-13)
+		}
+	}
+	require.Less(t, maxAbs(back.RawMatrix().Data), 1e-14)
+}
+
+// A value that is not attained: the smallest x_1 with [x_1 1; 1 x_2] semidefinite is 0. What is
+// called optimal meets the tolerance on the caller's data.
+func TestValueThatIsNotAttained(t *testing.T) {
+	var a triplets
+	a.add(0, 0, -1)
+	a.add(2, 1, -1)
+	p := &backends.Problem{Q: []float64{1, 0}, A: a.csc(3, 2), B: []float64{0, math.Sqrt2, 0},
+		Cones: []backends.Cone{backends.PSD(2)}}
+	sol := solveChecked(t, p)
+	r, primal, dual := backends.Recheck(p, sol.X, sol.S, sol.Z)
+	require.LessOrEqual(t, r.Max(), 1e-8)
+	require.Equal(t, backends.Optimal, sol.Status)
+	require.InDelta(t, 0, primal, 1e-7)
+	require.InDelta(t, 0, dual, 1e-7)
 }

@@ -7,21 +7,13 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/internal/matrices"
 	"github.com/conetune/conetune/internal/must"
-	"github.com/james-bowman/sparse"
-	"github.com/stretchr/testify/require"
-	"gonum.org/v1/gonum/mat"
 )
-
-// compress returns the compressed columns of a, its upper triangle if wanted.
-func compress(a mat.Matrix, upper bool) *sparse.CSC {
-	if upper {
-		return matrices.Upper(a)
-	}
-	return matrices.Compress(a)
-}
 
 // randomProblem has rows of every kind: equations, inequalities, bounds, boxes
 // of every form, and second-order cones of dimensions 1 to 8.
@@ -57,21 +49,17 @@ func randomProblem(rng *rand.Rand, n int) *backends.Problem {
 	var p mat.Dense
 	p.Mul(g, g.T())
 	q, b := normals(rng, n), normals(rng, m)
-	return &backends.Problem{P: compress(&p, true), Q: q, A: compress(a, false), B: b, Cones: cones}
+	return &backends.Problem{P: matrices.Upper(&p), Q: q, A: matrices.Compress(a), B: b, Cones: cones}
 }
 
-// The Newton system, solved with bounds eliminated and cones expanded, solves
-// the equations P x + A'z = rx, A x - H z = rz.
+// The Newton system, solved with bounds eliminated and cones expanded, solves the equations P x + A'z = rx, A x - H z =
+// rz, with rows of all kinds, and with every kind of cone beside inequalities and equations, in few and in many columns,
+// and as a variable of its own.
 func TestKKTSolvesTheNewtonSystem(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 9))
 	for range 10 {
 		requireNewton(t, rng, randomProblem(rng, 6), 1e-8)
 	}
-}
-
-// So it does with every kind of cone beside inequalities and equations, in few and in many columns, and as a variable
-// of its own.
-func TestKKTWithEachCone(t *testing.T) {
 	used := map[block]bool{}
 	forms := map[matrixForm]bool{}
 	eachExample(t, func(t *testing.T, e backends.Cone, _ kind) {
@@ -107,7 +95,7 @@ func problemWith(rng *rand.Rand, e backends.Cone, n int) *backends.Problem {
 	for i := range n {
 		p.Set(i, i, p.At(i, i)+1)
 	}
-	return &backends.Problem{P: compress(p, true), Q: make([]float64, n), A: compress(a, false), B: make([]float64, m),
+	return &backends.Problem{P: matrices.Upper(p), Q: make([]float64, n), A: matrices.Compress(a), B: make([]float64, m),
 		Cones: cones}
 }
 
@@ -119,7 +107,7 @@ func variableIn(rng *rand.Rand, e backends.Cone) *backends.Problem {
 		a.Set(0, j, rng.NormFloat64())
 		a.Set(1+j, j, -1)
 	}
-	return &backends.Problem{Q: make([]float64, n), A: compress(a, false), B: make([]float64, n+1),
+	return &backends.Problem{Q: make([]float64, n), A: matrices.Compress(a), B: make([]float64, n+1),
 		Cones: []backends.Cone{backends.Zero(1), e}}
 }
 
@@ -299,4 +287,58 @@ func TestIterationsAllocateNothing(t *testing.T) {
 		}))
 	}
 	require.Zero(t, least)
+}
+
+// Where the factors are of another matrix in a few pivots, iterative refinement
+// diverges, and improve finds the solution all the same.
+func TestImproveWithWrongPivots(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 1))
+	p := randomProblem(rng, 12)
+	it := factoredAt(t, rng, p)
+	f, k := it.f, it.k.(*kkt)
+	wrong := append([]float64(nil), k.shift...)
+	for _, j := range []int{2, 7, k.size - 1} {
+		wrong[j] = -0.8 * k.mat.val[k.diag[j]]
+	}
+	k.factor.Factorize(k.mat.val, wrong, pivotTolerance, pivotReplaced)
+	rx, rz := normals(rng, f.n), make([]float64, f.m)
+	x, z := make([]float64, f.n), make([]float64, f.m)
+	require.NoError(t, k.solve(x, z, rx, rz, refined))
+	left, leftZ := k.residual(limits{1, 1, 1})
+	require.Less(t, max(left, leftZ), 1e-8)
+
+	// refinement alone does not get there
+	copy(k.sol, k.rhs)
+	k.factor.Solve(k.sol)
+	for range refineSteps {
+		k.residual(limits{1, 1, 1})
+		k.factor.Solve(k.res)
+		axpy(1, k.res, k.sol)
+	}
+	left, leftZ = k.residual(limits{1, 1, 1})
+	require.Greater(t, max(left, leftZ), 1e-3)
+}
+
+// The residual of the columns is brought to its own scale, however much larger
+// that of the rows is.
+func TestRefineMindsTheColumns(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 2))
+	p := randomProblem(rng, 8)
+	it := factoredAt(t, rng, p)
+	f := it.f
+	rx, rz := make([]float64, f.n), make([]float64, f.m)
+	for j := range rx {
+		rx[j] = 1e-9 * rng.NormFloat64()
+	}
+	for i := range rz {
+		rz[i] = 100 * rng.NormFloat64()
+	}
+	x, z := make([]float64, f.n), make([]float64, f.m)
+	require.NoError(t, it.k.solve(x, z, rx, rz, accuracy{left: 1e-2, rows: 1e-6}))
+	px, atz := make([]float64, f.n), make([]float64, f.n)
+	f.mulP(px, x)
+	f.mulAt(atz, z)
+	for j := range rx {
+		require.LessOrEqual(t, math.Abs(px[j]+atz[j]-rx[j]), 3e-2*maxAbs(rx))
+	}
 }

@@ -3,7 +3,6 @@ package native
 import (
 	"context"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"testing"
 	"time"
@@ -114,38 +113,6 @@ func TestLowRank(t *testing.T) {
 				require.InEpsilon(t, -c.want, other.Objective, eps, name)
 			}
 		}
-	}
-}
-
-// Where all rows are joined by random weights, and pay differently, values are those of interior points, which a cone
-// more asks for.
-func TestLowRankAgrees(t *testing.T) {
-	for seed := range uint64(4) {
-		rng := rand.New(rand.NewPCG(seed, 7))
-		n := 60 + rng.IntN(30)
-		p := cut(n, func(set func(i, j int, v float64)) {
-			for i := range n {
-				for j := range i {
-					if seed%2 == 0 || rng.IntN(4) == 0 {
-						set(i, j, rng.NormFloat64())
-					}
-				}
-			}
-		}, func(int) float64 { return math.Exp(rng.NormFloat64()) })
-		both := *p
-		both.B = append(append([]float64(nil), p.B...), 1)
-		both.Cones = append([]backends.Cone{}, p.Cones[0], backends.Nonnegative(1))
-		raw := p.A.RawMatrix()
-		both.A = sparse.NewCSC(len(both.B), n, raw.Indptr, raw.Ind, raw.Data)
-		require.Nil(t, newLowRank(&both, nil, 0))
-		got := ended(t, p, backends.Options{Eps: 1e-8})
-		want := ended(t, &both, backends.Options{Eps: 1e-8, NoPresolve: true})
-		require.Equal(t, []backends.Status{backends.Optimal, backends.Optimal}, []backends.Status{got.Status, want.Status})
-		require.InEpsilon(t, want.Objective, got.Objective, 1e-7)
-		require.InDeltaSlice(t, want.X, got.X, 1e-3*(1+maxAbs(want.X)))
-		other := ended(t, ofMatrix(p, seed < 2), backends.Options{Eps: 1e-8})
-		require.Equal(t, backends.Optimal, other.Status, other.Message)
-		require.InEpsilon(t, -want.Objective, other.Objective, 1e-7)
 	}
 }
 

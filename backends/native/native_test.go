@@ -1,14 +1,21 @@
 package native_test
 
 import (
+	"math"
+	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/james-bowman/sparse"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/backends/backendtest"
 	_ "github.com/conetune/conetune/backends/native"
 	"github.com/conetune/conetune/internal/must"
-	"github.com/stretchr/testify/require"
+	"github.com/conetune/conetune/internal/planted"
 )
 
 func TestConformance(t *testing.T) {
@@ -31,5 +38,158 @@ func TestSetEpsGoesOn(t *testing.T) {
 		require.Equal(t, backends.Optimal, second.Status)
 		require.Equal(t, want.Iterations, first.Iterations+second.Iterations)
 		require.Equal(t, want.X, second.X)
+	}
+}
+
+// TestCancelDelay has a linear program whose iterations take some milliseconds.
+func TestCancelDelay(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a test of time, which the race detector distorts")
+	}
+	const n = 500
+	c := backendtest.NewCase(planted.Shape{Name: "lp", N: n, Cones: []backends.Cone{backends.Nonnegative(2 * n)},
+		Density: 0.2, Vertex: true}, 1)
+	assert.Less(t, backendtest.CancelDelay(t, opened(t, c.Problem)), 100*time.Millisecond)
+}
+
+// TestNonconvex: min -x^2/2 + y^2/2 with x + y >= -10 is unbounded, and is refused by name.
+func TestNonconvex(t *testing.T) {
+	diagonal := func(x, y float64) *sparse.CSC {
+		return sparse.NewCSC(2, 2, []int{0, 1, 2}, []int{0, 1}, []float64{x, y})
+	}
+	p := &backends.Problem{
+		P: diagonal(-1, 1), Q: []float64{0, 0}, A: sparse.NewCSC(1, 2, []int{0, 1, 2}, []int{0, 0}, []float64{-1, -1}),
+		B:     []float64{10},
+		Cones: []backends.Cone{backends.Nonnegative(1)},
+	}
+	var nonconvex *backends.ProblemError
+	_, err := backendtest.Open(t, "native").Setup(p, backends.Options{})
+	require.ErrorAs(t, err, &nonconvex)
+	assert.Equal(t, []float64{1, 0}, nonconvex.Direction)
+	assert.Equal(t, -1.0, nonconvex.Curvature)
+
+	p.P = diagonal(1, 1)
+	s := opened(t, p)
+	require.ErrorAs(t, s.Update(backends.Update{P: diagonal(1, -1e-3)}), &nonconvex)
+	sol := backendtest.Answer(t, s) // with the numbers before
+	assert.Equal(t, backends.Optimal, sol.Status)
+	assert.InDelta(t, 0, sol.Objective, 1e-7)
+}
+
+// TestNearlyConvex: min 1/2 (x^2 + y^2 + 2 (1+e) x y) - x - y has the eigenvalue -e along x = -y. With free variables
+// it is unbounded; within a small box its optimum is near that of e = 0, -1/2.
+func TestNearlyConvex(t *testing.T) {
+	const e = 1e-6
+	inf := math.Inf(1)
+	for _, c := range []struct {
+		name  string
+		bound float64
+		want  backends.Status
+	}{{"free", inf, backends.Inaccurate}, {"bounded", 2, backends.Optimal}, {"a large box", 1e9, backends.Inaccurate}} {
+		p := &backends.Problem{
+			P: sparse.NewCSC(2, 2, []int{0, 1, 3}, []int{0, 0, 1}, []float64{1, 1 + e, 1}), Q: []float64{-1, -1},
+			A: sparse.NewCSC(2, 2, []int{0, 1, 2}, []int{0, 1}, []float64{-1, -1}), B: []float64{0, 0},
+			Cones: []backends.Cone{backends.Box([]float64{-c.bound, -c.bound}, []float64{c.bound, c.bound})},
+		}
+		sol := backendtest.Answer(t, opened(t, p))
+		// optimal only locally: whether the solver ends there or nowhere, the status must not say more
+		if c.name == "a large box" {
+			assert.False(t, sol.Status == backends.Optimal && sol.Distance < 0.01 && math.Abs(sol.Objective+0.5) > 0.1)
+			continue
+		}
+		assert.NotEqual(t, backends.DualInfeasible, sol.Status)
+		if c.want == backends.Optimal {
+			assert.Equal(t, c.want, sol.Status, sol.Message)
+			assert.InDelta(t, -0.5, sol.Objective, 2e-5)
+			assert.Positive(t, sol.Distance)
+			assert.Less(t, sol.Distance, 2e-5)
+		} else {
+			assert.NotEqual(t, backends.Optimal, sol.Status)
+		}
+	}
+}
+
+// min sum t_i, |x_i| <= t_i, whose solution is zero: t is inside of its constraints, so that a program with this t in
+// the place of the variable has a point. A residual of 4e-10 with slacks of 6e-11 made t negative.
+func TestPointsKeepToConstraints(t *testing.T) {
+	const n = 3
+	program := func(fixed []float64) *backends.Problem {
+		p := &backends.Problem{Q: []float64{1, 1, 1, 0, 0, 0}, B: make([]float64, 2*n),
+			Cones: []backends.Cone{backends.Nonnegative(2 * n)}}
+		entries := backends.NewTriplets(5 * n)
+		for i := range n {
+			entries.Add(i, i, -1)
+			entries.Add(i, n+i, -1)
+			entries.Add(n+i, i, -1)
+			entries.Add(n+i, n+i, 1)
+			if fixed != nil {
+				entries.Add(2*n+i, i, 1)
+			}
+		}
+		if fixed != nil {
+			p.B, p.Cones = append(p.B, fixed...), append(p.Cones, backends.Zero(n))
+		}
+		p.A = must.Of(entries.CSC(len(p.B), 2*n))(t)
+		return p
+	}
+	solve := func(p *backends.Problem) *backends.Solution {
+		r := backendtest.Answer(t, opened(t, p))
+		require.Equal(t, backends.Optimal, r.Status, r.Message)
+		return r
+	}
+	p := program(nil)
+	r := solve(p)
+	for _, s := range p.Slack(r.X) {
+		require.GreaterOrEqual(t, s, 0.)
+	}
+	solve(program(r.X[:n]))
+}
+
+// The objective of max sum w_i log x_i over the simplex, with the solution x = w/sum w, is flat: points within the
+// tolerance may be sqrt(1e-8) away. Points of the central path are O(1e-8) away, whatever the rounding: data that
+// differ in the last places are as near. So are those of min sum w_i/x_i, where x is along the roots of w, by
+// second-order cones.
+func TestFlatOptimum(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for try := range 100 {
+		n, near := 2+try%25, func() float64 { return 1 + 1e-14*(rng.Float64()-0.5) }
+		weights, squares, sum := make([]float64, n), try/25%2 == 1, 0.0
+		root := func(i int) float64 { return weights[i] }
+		if squares {
+			root = func(i int) float64 { return math.Sqrt(weights[i]) }
+		}
+		for i := range weights {
+			weights[i] = 1
+			if try >= 50 {
+				weights[i] += 3 * rng.Float64()
+			}
+			sum += root(i)
+		}
+		entries := backends.NewTriplets(5 * n)
+		p := &backends.Problem{Q: make([]float64, 2*n), B: make([]float64, 1+3*n)}
+		p.B[0], p.Cones = 1, []backends.Cone{backends.Zero(1)}
+		for i := range n {
+			entries.Add(0, n+i, near())
+			entries.Add(1+3*i, i, -1)
+			if squares { // u_i with (u_i + x_i, u_i - x_i, 2) in the cone
+				p.Q[i], p.B[3+3*i] = weights[i]*near(), 2
+				entries.Add(1+3*i, n+i, -1)
+				entries.Add(2+3*i, i, -1)
+				entries.Add(2+3*i, n+i, 1)
+				p.Cones = append(p.Cones, backends.SecondOrder(3))
+			} else { // u_i with (u_i, 1, x_i) in the cone
+				p.Q[i], p.B[2+3*i] = -weights[i]*near(), 1
+				entries.Add(3+3*i, n+i, -1)
+				p.Cones = append(p.Cones, backends.Exponential())
+			}
+		}
+		p.A = must.Of(entries.CSC(1+3*n, 2*n))(t)
+		r := backendtest.Answer(t, opened(t, p))
+		require.Equal(t, backends.Optimal, r.Status)
+		for i, x := range r.X[n:] {
+			if off := math.Abs(x - root(i)/sum); off > 1e-8 {
+				t.Errorf("n = %d, squares %t: off by %.1e", n, squares, off)
+			}
+		}
 	}
 }

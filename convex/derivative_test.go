@@ -36,8 +36,7 @@ func differentiated(t *testing.T, rng *rand.Rand, m *convex.Model, params []*con
 		for p, v := range base {
 			require.NoError(t, s.Set(p, floats.AddScaledTo(make([]float64, len(v)), v, step, direction[p])))
 		}
-		r := must.Of(s.Solve(context.Background()))(t)
-		return r
+		return must.Of(s.Solve(context.Background()))(t)
 	}
 	const h = 5e-2
 	sixth, fourth := map[*convex.Variable][]float64{}, map[*convex.Variable][]float64{} // differences of these orders

@@ -113,8 +113,7 @@ func TestForget(t *testing.T) {
 		return s.X[0]
 	}
 	fresh := func() *Penalized {
-		q := must.Of(NewPenalized(p, Settings{Backend: backend}))(t)
-		return q
+		return must.Of(NewPenalized(p, Settings{Backend: backend}))(t)
 	}
 	q, r := fresh(), fresh()
 	defer q.Close()

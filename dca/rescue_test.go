@@ -65,8 +65,7 @@ func TestConicProgramsInThePlaceOfFits(t *testing.T) {
 		p.Fit = hopeless{fit.(bilevel.Fit), never}
 		s := m.DefaultSettings()
 		s.Backend, s.Solver.Memory = ours(t), memory
-		out := must.Of(dca.Solve(context.Background(), p, s))(t)
-		return out
+		return must.Of(dca.Solve(context.Background(), p, s))(t)
 	}
 	require.Equal(t, outcome.Converged, solve(false, 0).Status)
 	for _, never := range []bool{false, true} {
@@ -83,6 +82,5 @@ func TestConicProgramsInThePlaceOfFits(t *testing.T) {
 
 // ours is our own backend.
 func ours(t *testing.T) backends.ConicBackend {
-	b := must.Of(backends.Open(backends.Default))(t)
-	return b
+	return must.Of(backends.Open(backends.Default))(t)
 }

@@ -16,8 +16,7 @@ import (
 )
 
 func native(t testing.TB) backends.ConicBackend {
-	b := must.Of(backends.Open("native"))(t)
-	return b
+	return must.Of(backends.Open("native"))(t)
 }
 
 // scalar is min 1/2 (x - b)^2 s.t. x solves min { 1/2 (x - a)^2 : |x| <= r }.

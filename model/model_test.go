@@ -289,8 +289,7 @@ func TestNoModel(t *testing.T) {
 func sealed(t *testing.T, m Model) []byte {
 	t.Helper()
 	m.Checksum = must.Of(m.checksum())(t)
-	text := must.Of(json.Marshal(m))(t)
-	return text
+	return must.Of(json.Marshal(m))(t)
 }
 
 func TestReadErrors(t *testing.T) {

@@ -20,9 +20,8 @@ func validated(t *testing.T, repeats int) *regression.Model {
 	s, _, err := dataset.Generate(dataset.Config{Train: 60, Val: 5, Test: 40, Features: 12, Nonzeros: 4, SNR: 1}, 3)
 	require.NoError(t, err)
 	folds := must.Of(split.RandomFolds(len(s.Train.Y), 4, repeats, 1, nil))(t)
-	m := must.Of(regression.ElasticNet(&dataset.CrossValidation{Data: s.Train, Folds: folds, Test: s.Test},
+	return must.Of(regression.ElasticNet(&dataset.CrossValidation{Data: s.Train, Folds: folds, Test: s.Test},
 		regression.Options{Intercept: true, Standardize: true}))(t)
-	return m
 }
 
 // at is the validation error of conic programs at weights that all folds share, and the test error of the model of all
@@ -81,25 +80,6 @@ func TestOneStandardError(t *testing.T) {
 	}
 	_, err := tune.Run(context.Background(), tune.Custom{}, tune.Config{OneSE: true})
 	require.Error(t, err)
-}
-
-// The standard error is that of the mean of the rows' losses, here half the squares.
-func TestStandardError(t *testing.T) {
-	s := must.First(dataset.Generate(dataset.Config{Train: 30, Val: 10, Features: 3, Nonzeros: 2}, 1))(t)
-	m := must.Of(regression.ElasticNet(s, regression.Options{}))(t)
-	b := []float64{1, -0.5, 0.25}
-	var sum, squares float64
-	for i, y := range s.Val.Y {
-		f := 0.0
-		for j, c := range b {
-			f += c * s.Val.X.At(i, j)
-		}
-		loss := (f - y) * (f - y) / 2
-		sum += loss
-		squares += loss * loss
-	}
-	variance := (squares - sum*sum/10) / 9
-	require.InEpsilon(t, math.Sqrt(variance/10), m.Advice().StandardError([][]float64{b}), 1e-12)
 }
 
 // Rows of separable classes leave weights near zero without a solution; the selection stays among those that have one.

@@ -2,20 +2,22 @@ package tune
 
 import (
 	"context"
-	"encoding/json"
 	"math"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 
 	_ "github.com/conetune/conetune/backends/native"
 	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/internal/indices"
 	"github.com/conetune/conetune/internal/must"
-	"github.com/conetune/conetune/outcome"
+	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/matcomp"
-	"github.com/conetune/conetune/problems/regression"
 	"github.com/conetune/conetune/problems/svm"
 )
 
@@ -92,68 +94,93 @@ func TestCompletionDescents(t *testing.T) {
 	}
 }
 
-// What was recorded makes the result: the least error with the radii of its solution, and how many lower levels failed.
-func TestRecord(t *testing.T) {
-	split := must.First(dataset.Generate(dataset.Config{Train: 40, Val: 20, Features: 20}, 3))(t)
-	task := must.Of(newTask(must.Of(regression.ElasticNet(split, regression.Options{}))(t), Config{Method: MethodGrid}, nil,
-		time.Now()))(t)
-	errors := map[float64]float64{}
-	for _, l := range []float64{1, 0.1} {
-		b := make([]float64, 20)
-		b[0] = 1 - l
-		errors[l] = task.record(trial{Lambda: []float64{l, l}, X: [][]float64{b}})
-		sum := 0.0
-		for i, y := range split.Val.Y {
-			sum += math.Pow(y-split.Val.Dot(i, b), 2)
+func TestSimplest(t *testing.T) {
+	nan := math.NaN()
+	for _, c := range []struct {
+		losses [][]float64 // and standard errors
+		want   int
+	}{{[][]float64{{1, 1}, {0, 0}}, 0}, {[][]float64{{1.1, 1}, {0, 0}}, 1}, {[][]float64{{3, 1}, {0.5, 1}, {0, 0}}, 1},
+		{[][]float64{{nan, nan}, {0, 0}}, 0}} { // one validation row tells nothing
+		got := simplest(make([]Rung, len(c.losses)), c.losses, func(a, b []float64) (mean, se float64) {
+			return a[0] - b[0], a[1]
+		})
+		require.Equal(t, c.want, got)
+	}
+}
+
+// selective has features of units a thousandfold apart.
+var selective = problems.Advice{
+	Columns: func() (*dataset.Data, bool) {
+		return &dataset.Data{X: mat.NewDense(2, 3, []float64{-1, -1000, 3, 1, 1000, 5}), Y: make([]float64, 2)}, true
+	},
+	TestError: func(f problems.Fit) *float64 { return &f.Intercept },
+}
+
+// A coefficient is negligible by what it does when its feature moves by one standard deviation; its mean goes into the
+// intercept, and the predictor that is left is scored.
+func TestDropNegligible(t *testing.T) {
+	test := 3.25
+	made := func() *Result {
+		fit := problems.Fit{Features: []string{"small", "large", "zero"}, Coefficients: []float64{2, 0.001, 1e-7},
+			Intercept: 7}
+		return &Result{Refit: &problems.Errors{Test: &test}, RefitFit: fit, Errors: problems.Errors{Test: &test}}
+	}
+	task := &task{Advice: selective}
+	r := made()
+	r.dropNegligible(task)
+	require.Equal(t, []float64{2, 0.001, 0}, r.RefitFit.Coefficients)
+	require.Equal(t, 7+4*1e-7, r.RefitFit.Intercept)
+	require.Equal(t, 7+4*1e-7, *r.Refit.Test)
+	require.Equal(t, r.RefitFit, r.Iterate, "with folds they are the same predictor")
+
+	task.Config.Eps = 1e-3
+	r = made()
+	r.dropNegligible(task)
+	require.Equal(t, []float64{2, 0.001, 0}, r.RefitFit.Coefficients, "0.001 moves by 1, half of the largest")
+
+	task.Advice.Columns = nil // it keeps them all
+	r = made()
+	r.dropNegligible(task)
+	require.Equal(t, made(), r)
+}
+
+// A tour is a permutation that always goes to the nearest point left.
+func TestTour(t *testing.T) {
+	units := [][]float64{{0.1, 0.1}, {0.9, 0.8}, {0.2, 0.1}, {0.9, 0.1}, {0.5, 0.5}}
+	block := []int{0, 1, 2, 3, 4}
+	tour(block, units)
+	require.Equal(t, 1, block[0])
+	require.Equal(t, indices.Range(0, 5), slices.Sorted(slices.Values(block)))
+	for n := range len(block) - 1 {
+		step := floats.Distance(units[block[n]], units[block[n+1]], 2)
+		for _, later := range block[n+1:] {
+			require.LessOrEqual(t, step, floats.Distance(units[block[n]], units[later], 2))
 		}
-		require.InEpsilon(t, sum/float64(2*len(split.Val.Y)), errors[l], 1e-12)
 	}
-	require.True(t, math.IsInf(task.record(trial{Lambda: []float64{9, 9}}), 1))
-	r := must.Of(task.finish(context.Background(), "", ""))(t)
-	require.Equal(t, outcome.Converged, r.Status)
-	require.Equal(t, "1 of 3 lower levels could not be solved", r.Message)
-	require.Equal(t, 3, r.Iterations)
-	require.Equal(t, math.Min(errors[1], errors[0.1]), r.Refit.Validation)
-	x := 1 - r.Lambda[0]
-	require.InDeltaSlice(t, []float64{x, x * x / 2}, r.Radii, 1e-12)
-	require.Nil(t, r.Trace[2].Refit)
-	line := must.Of(json.Marshal(r.Trace[2]))(t)
-	require.Contains(t, string(line), `"validation_error":null`)
 }
 
-// A start by radii is that of Init.
-func TestStartAtRadii(t *testing.T) {
-	split := must.First(dataset.Generate(dataset.Config{Train: 40, Val: 20, Features: 20}, 3))(t)
-	m, c := must.Of(regression.ElasticNet(split, regression.Options{}))(t), Config{Preset: PresetPaper, MaxIter: 1}
-	r := must.Of(run(context.Background(), m, c, &Selection{Radii: []float64{3, 2}}))(t)
-	c.Init = []float64{3, 2}
-	same := must.Of(VFiDCA(context.Background(), m, c))(t)
-	require.Equal(t, same.Radii, r.Radii)
+func TestPerAxis(t *testing.T) {
+	for _, c := range []struct{ n, axes, want int }{{100, 2, 10}, {99, 2, 9}, {125, 3, 5}, {1000, 3, 10}, {7, 1, 7},
+		{1, 4, 1}, {16, 4, 2}} {
+		k := must.Of(perAxis(c.n, c.axes))(t)
+		require.Equal(t, c.want, k)
+	}
+	_, err := perAxis(100, 31)
+	require.ErrorContains(t, err, "31 axes")
 }
 
-// VF-iDCA on a matrix completion has the start and the iterates of conic programs.
-func TestCompletionSolversAreConic(t *testing.T) {
-	data := must.Of(matcomp.ReadDir("../problems/matcomp/testdata/small", 0))(t)
-	for _, o := range []matcomp.Options{{}, {Intercept: true, Standardize: true}} {
-		m := must.Of(matcomp.New(data, o))(t)
-		task := must.Of(newTask(m, Config{Method: MethodVFiDCA}, nil, time.Now()))(t)
-		ctx := context.Background()
-		s := task.settings()
-		s.PathStart, s.MaxIter = true, 2
-		p := task.Program
-		conic := must.Of(dca.Solve(ctx, p, s))(t)
-		require.NoError(t, task.solvers(t.Context(), &p))
-		direct := must.Of(dca.Solve(ctx, p, s))(t)
-		require.NotEmpty(t, direct.StartWeights)
-		require.Equal(t, conic.StartWeights, direct.StartWeights)
-		require.InDeltaSlice(t, conic.H, direct.H, 1e-3)
-		require.InDeltaSlice(t, conic.Lambda, direct.Lambda, 1e-4)
-		require.InDelta(t, m.Evaluate(conic.X).Validation, m.Evaluate(direct.X).Validation, 1e-4)
-		require.Less(t, direct.Stats.Iterations, conic.Stats.Iterations)
+func TestKindName(t *testing.T) {
+	for want, names := range map[string][]string{
+		"wbar":    {"wbar_x1", "wbar_x2", "wbar_x10"},
+		"group":   {"group0", "group1", "group10"},
+		"lambda3": {"x1", "x2"},
+		"price":   {"price-a", "price-b"},
+	} {
+		all := make([]int, len(names))
+		for i := range all {
+			all[i] = i
+		}
+		require.Equal(t, want, kindName(2, all, func(j int) string { return names[j] }, false))
 	}
-	task := must.Of(newTask(must.Of(matcomp.New(data, matcomp.Options{}))(t), Config{Method: MethodVFiDCA, Eps: 1e-11}, nil,
-		time.Now()))(t)
-	p := task.Program
-	require.NoError(t, task.solvers(t.Context(), &p))
-	require.Nil(t, p.Fit, "conic programs are more accurate")
+	require.Equal(t, "u", kindName(0, []int{0, 1}, func(j int) string { return []string{"a", "b"}[j] }, true))
 }

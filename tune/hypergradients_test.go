@@ -9,11 +9,7 @@ import (
 
 	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/outcome"
-	"github.com/conetune/conetune/problems"
-	"github.com/conetune/conetune/problems/dataset"
-	"github.com/conetune/conetune/problems/groups"
 	"github.com/conetune/conetune/problems/regression"
-	"github.com/conetune/conetune/table/input"
 	"github.com/conetune/conetune/tune"
 )
 
@@ -79,37 +75,3 @@ func TestHypergradientsBeginAtASelection(t *testing.T) {
 		require.InEpsilonSlice(t, both[0].Lambda, both[1].Trace[0].Lambda, 1e-12)
 	}
 }
-
-// By gaps of the lower level weights are found that are as good as those along the hypergradient.
-func TestGapsAndHypergradientsAgree(t *testing.T) {
-	split := must.Of(input.ReadDir("../problems/regression/testdata/sgl/small"))(t)
-	_, p := split.Train.Dims()
-	six := must.Of(groups.Equal(p, 6))(t)
-	grouped := must.Of(regression.SparseGroupLasso(split, regression.Options{Groups: six}))(t)
-	for _, m := range []problems.Model{model(t, regression.Options{}), grouped} {
-		errors := map[string]float64{}
-		for _, method := range []string{tune.MethodIGJO, tune.MethodLDMMA} {
-			res := must.Of(tune.Run(context.Background(), m, tune.Config{Method: method, Final: tune.FinalTrain}))(t)
-			require.Equal(t, outcome.Converged, res.Status)
-			errors[method] = res.Refit.Validation
-		}
-		require.Less(t, errors[tune.MethodLDMMA], 1.01*errors[tune.MethodIGJO], m.Name())
-	}
-}
-
-func TestHypergradientsOfOtherModels(t *testing.T) {
-	s := must.First(dataset.Generate(dataset.Config{Train: 40, Val: 30, Test: 50, Features: 60}, 2))(t)
-	m := must.Of(regression.WeightedLasso(s, regression.Options{}))(t)
-	res := must.Of(tune.Run(context.Background(), m, tune.Config{Method: tune.MethodHOAG, MaxIter: 30}))(t)
-	require.Len(t, res.Lambda, 60)
-	require.Equal(t, res.Names[3], "x4")
-	_, err := tune.Run(context.Background(), other{m}, tune.Config{Method: tune.MethodIGJO})
-	require.ErrorContains(t, err, "igjo cannot do the model other")
-}
-
-// other has the methods of a model that brings nothing.
-type other struct{ problems.Model }
-
-func (other) Name() string { return "other" }
-
-func (other) Advice() problems.Advice { return problems.Advice{} }

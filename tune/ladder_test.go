@@ -24,8 +24,7 @@ func few(t *testing.T, folds bool) dataset.Division {
 	if !folds {
 		return s
 	}
-	cv := must.Of(dataset.CrossValidate(s.Train, 5, 1, nil))(t)
-	return cv
+	return must.Of(dataset.CrossValidate(s.Train, 5, 1, nil))(t)
 }
 
 // The common rung of squares is the lasso on the same path. The weights of the adaptive one are powers of its
@@ -173,8 +172,7 @@ func TestBridge(t *testing.T) {
 	require.NoError(t, err)
 	m := must.Of(regression.WeightedLasso(s, regression.Options{}))(t)
 	run := func(c tune.Config) *tune.Result {
-		r := must.Of(tune.Run(ctx, m, c))(t)
-		return r
+		return must.Of(tune.Run(ctx, m, c))(t)
 	}
 	r := run(tune.Config{Final: tune.FinalTrain})
 	require.Len(t, r.Ladder, 4)

@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
@@ -20,8 +19,7 @@ import (
 )
 
 func sample(t testing.TB) *dataset.Split {
-	s := must.Of(input.ReadDir("../problems/regression/testdata/elasticnet/small"))(t)
-	return s
+	return must.Of(input.ReadDir("../problems/regression/testdata/elasticnet/small"))(t)
 }
 
 // descend minimises 1/(2n) |y - Xb|^2 + sum_j lambda1_j |b_j| + lambda2/2 |b|^2 one coordinate after the other.
@@ -165,17 +163,6 @@ func TestRanges(t *testing.T) {
 	require.Equal(t, 100, paper.Iterations)
 	require.InEpsilonSlice(t, []float64{1e-2, 1e-2}, paper.Trace[0].Lambda, 1e-12)
 	require.InEpsilonSlice(t, []float64{1e-5, 1e-5}, paper.Trace[99].Lambda, 1e-12)
-}
-
-// A search without time has no fit, and can be told.
-func TestSearchTimeLimit(t *testing.T) {
-	for _, method := range []string{tune.MethodGrid, tune.MethodRandom, tune.MethodTPE, tune.MethodCMAES} {
-		r := must.Of(tune.Run(context.Background(), model(t, regression.Options{}), tune.Config{Method: method,
-			TimeLimit: time.Nanosecond}))(t)
-		require.Equal(t, outcome.TimeLimit, r.Status, method)
-		require.Nil(t, r.Refit)
-		must.Of(json.Marshal(r))(t)
-	}
 }
 
 // A chain goes on from what was selected: the start of vf-idca are the radii, a search is around the lambda.

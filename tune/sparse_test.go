@@ -55,59 +55,45 @@ func compressed(d dataset.Division) dataset.Division {
 	panic("no such division")
 }
 
-// unit is what is done to the features.
-type unit struct {
-	on bool
-	by dataset.Scaling
-}
-
-// units are all that do not depend on how a table is kept.
-var units = []unit{{false, dataset.ByTable}, {true, dataset.ByDeviation}, {true, dataset.ByLargest}}
-
 // Whether a table is sparse or dense, the lower-level solutions are the same in the user's units, and so are their
-// errors, and the predictor that is trained on all rows.
+// errors, and the predictor that is trained on all rows, also of models without a fast fit.
 func TestSparseTablesGiveTheSameFits(t *testing.T) {
 	number := func(f float64) float64 { return f }
 	label := func(f float64) float64 { return math.Copysign(1, f) }
 	tally := func(f float64) float64 { return math.Round(math.Exp(math.Min(f, 3))) }
-	g := must.Of(groups.Equal(30, 6))(t)
+	type options = regression.Options
+	type builder func(d dataset.Division, o options) (problems.Model, error)
+	of := func(build func(dataset.Division, options) (*regression.Model, error)) builder {
+		return func(d dataset.Division, o options) (problems.Model, error) { return build(d, o) }
+	}
 	weights := make([]float64, 30)
 	for j := range weights {
 		weights[j] = 0.01 * float64(1+j%4)
 	}
 	for name, c := range map[string]struct {
+		build  builder
 		target func(float64) float64
 		lambda []float64
-		model  func(d dataset.Division, u unit) (problems.Model, error)
 		folds  bool
 	}{
-		"elastic net": {number, []float64{0.03, 0.01}, func(d dataset.Division, u unit) (problems.Model, error) {
-			return regression.ElasticNet(d, regression.Options{Intercept: true, Standardize: u.on, Scaling: u.by})
-		}, false},
-		"elastic net without intercept": {number, []float64{0.03, 0.01}, func(d dataset.Division, u unit) (problems.Model,
-			error) {
-			return regression.ElasticNet(d, regression.Options{Standardize: u.on, Scaling: u.by})
-		}, false},
-		"elastic net of folds": {number, []float64{0.03, 0.01}, func(d dataset.Division, u unit) (problems.Model, error) {
-			return regression.ElasticNet(d, regression.Options{Intercept: true, Standardize: u.on, Scaling: u.by})
-		}, true},
-		"weighted lasso": {number, weights, func(d dataset.Division, u unit) (problems.Model, error) {
-			return regression.WeightedLasso(d, regression.Options{Intercept: true, Standardize: u.on, Scaling: u.by})
-		}, false},
-		"sparse group lasso": {number, []float64{0.01, 0.02, 0.03, 0.01, 0.02, 0.03, 0.01},
-			func(d dataset.Division, u unit) (problems.Model, error) {
-				return regression.SparseGroupLasso(d, regression.Options{Groups: g, Intercept: true, Standardize: u.on,
-					Scaling: u.by})
-			}, false},
-		"logistic": {label, []float64{0.01, 0.02}, func(d dataset.Division, u unit) (problems.Model, error) {
-			return regression.Logistic(d, regression.Options{Intercept: true, Standardize: u.on, Scaling: u.by})
-		}, false},
-		"logistic of folds": {label, []float64{0.01, 0.02}, func(d dataset.Division, u unit) (problems.Model, error) {
-			return regression.Logistic(d, regression.Options{Intercept: true, Standardize: u.on, Scaling: u.by})
-		}, true},
-		"poisson": {tally, []float64{0.02, 0.02}, func(d dataset.Division, u unit) (problems.Model, error) {
-			return regression.Poisson(d, regression.Options{Intercept: true, Standardize: u.on, Scaling: u.by})
-		}, false},
+		"elastic net": {of(regression.ElasticNet), number, []float64{0.03, 0.01}, false},
+		"elastic net without intercept": {func(d dataset.Division, o options) (problems.Model, error) {
+			o.Intercept = false
+			return regression.ElasticNet(d, o)
+		}, number, []float64{0.03, 0.01}, false},
+		"elastic net of folds": {of(regression.ElasticNet), number, []float64{0.03, 0.01}, true},
+		"bounded elastic net":  {of(regression.BoundedElasticNet), number, []float64{0.02, 0.01}, false},
+		"weighted lasso":       {of(regression.WeightedLasso), number, weights, false},
+		"sparse group lasso": {func(d dataset.Division, o options) (problems.Model, error) {
+			o.Groups = must.Of(groups.Equal(30, 6))(t)
+			return regression.SparseGroupLasso(d, o)
+		}, number, []float64{0.01, 0.02, 0.03, 0.01, 0.02, 0.03, 0.01}, false},
+		"logistic":          {of(regression.Logistic), label, []float64{0.01, 0.02}, false},
+		"logistic of folds": {of(regression.Logistic), label, []float64{0.01, 0.02}, true},
+		"poisson":           {of(regression.Poisson), tally, []float64{0.02, 0.02}, false},
+		"machine of folds": {func(d dataset.Division, o options) (problems.Model, error) {
+			return svm.New(d.(*dataset.CrossValidation), svm.Options{Standardize: o.Standardize, Scaling: o.Scaling})
+		}, label, slices.Repeat([]float64{0.3}, 31), true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var division dataset.Division = &dataset.Split{Train: mostlyZeros(1, 60, 30, c.target), Val: mostlyZeros(2, 40, 30,
@@ -117,58 +103,32 @@ func TestSparseTablesGiveTheSameFits(t *testing.T) {
 				cv.Test = mostlyZeros(3, 40, 30, c.target)
 				division = cv
 			}
-			for _, u := range units {
-				dense := must.Of(c.model(division, u))(t)
-				sparse := must.Of(c.model(compressed(division), u))(t)
-				a, before := solved(t, dense, c.lambda)
-				b, after := solved(t, sparse, c.lambda)
-				sameFit(t, a, b, 1e-8)
-				require.InDelta(t, before.Validation, after.Validation, 1e-8)
-				if before.Test != nil {
-					require.InDelta(t, *before.Test, *after.Test, 1e-8)
+			require.True(t, division.Table().MostlyZero())
+			for _, o := range []options{ // all that do not depend on how a table is kept
+				{Intercept: true, Scaling: dataset.ByTable},
+				{Intercept: true, Standardize: true, Scaling: dataset.ByDeviation},
+				{Intercept: true, Standardize: true, Scaling: dataset.ByLargest},
+			} {
+				dense := must.Of(c.build(division, o))(t)
+				sparse := must.Of(c.build(compressed(division), o))(t)
+				if name != "bounded elastic net" {
+					a, before := solved(t, dense, c.lambda)
+					b, after := solved(t, sparse, c.lambda)
+					sameFit(t, a, b, 1e-8)
+					require.InDelta(t, before.Validation, after.Validation, 1e-8)
+					if before.Test != nil {
+						require.InDelta(t, *before.Test, *after.Test, 1e-8)
+					}
 				}
 				// On all rows: the fast fit of the sparse table against the conic program of the dense one.
 				final, test := retrained(t, sparse, c.lambda)
 				want, error := retrained(t, dense, c.lambda)
+				require.NotEmpty(t, want.Coefficients)
 				sameFit(t, want, final, 1e-4)
 				require.InDelta(t, error, test, 1e-4)
 			}
 		})
 	}
-}
-
-// A support vector machine does not see the difference, either.
-func TestSparseMachine(t *testing.T) {
-	d := mostlyZeros(1, 60, 30, func(f float64) float64 { return math.Copysign(1, f) })
-	require.True(t, d.MostlyZero())
-	cv := must.Of(dataset.CrossValidate(d, 3, 1, nil))(t)
-	cv.Test = mostlyZeros(3, 40, 30, func(f float64) float64 { return math.Copysign(1, f) })
-	lambda := slices.Repeat([]float64{0.3}, 31)
-	for _, u := range units {
-		dense := must.Of(svm.New(cv, svm.Options{Standardize: u.on, Scaling: u.by}))(t)
-		sparse, err := svm.New(compressed(cv).(*dataset.CrossValidation), svm.Options{Standardize: u.on, Scaling: u.by})
-		require.NoError(t, err)
-		a, before := solved(t, dense, lambda)
-		b, after := solved(t, sparse, lambda)
-		sameFit(t, a, b, 1e-8)
-		require.InDelta(t, before.Validation, after.Validation, 1e-8)
-	}
-}
-
-// A model without a fast fit has the conic program of the sparse table.
-func TestSparseConicProgram(t *testing.T) {
-	number := func(f float64) float64 { return f }
-	s := &dataset.Split{Train: mostlyZeros(1, 60, 30, number), Val: mostlyZeros(2, 40, 30, number),
-		Test: mostlyZeros(3, 40, 30, number)}
-	var errors []float64
-	for _, d := range []dataset.Division{s, compressed(s)} {
-		m := must.Of(regression.BoundedElasticNet(d, regression.Options{Intercept: true, Standardize: true,
-			Scaling: dataset.ByDeviation}))(t)
-		fit, test := retrained(t, m, []float64{0.02, 0.01})
-		require.NotEmpty(t, fit.Coefficients)
-		errors = append(errors, test)
-	}
-	require.InDelta(t, errors[0], errors[1], 1e-5)
 }
 
 // solved is the lower-level solution of a model at weights, by its fast fit, in the user's units.

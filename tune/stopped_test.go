@@ -39,8 +39,7 @@ func labelled(t testing.TB, n, p int) *dataset.CrossValidation {
 		}
 		d.Y = append(d.Y, y)
 	}
-	cv := must.Of(dataset.CrossValidate(d, 3, 1, nil))(t)
-	return cv
+	return must.Of(dataset.CrossValidate(d, 3, 1, nil))(t)
 }
 
 // stopModels are models of all kinds: with and without folds, with ladders.
@@ -170,8 +169,7 @@ func TestFinalTrainingAfterAStop(t *testing.T) {
 					c.Progress = nil
 					c.MaxIter, c.Evaluations = 2, 4
 				}
-				r := must.Of(tune.Run(ctx, trained{net, train}, c))(t)
-				return r
+				return must.Of(tune.Run(ctx, trained{net, train}, c))(t)
 			}
 			var r *tune.Result
 			for range 50 { // a busy machine may have no turn for it within its time

@@ -5,14 +5,18 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	_ "github.com/conetune/conetune/backends/native"
+	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/outcome"
+	"github.com/conetune/conetune/problems"
+	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/regression"
 	"github.com/conetune/conetune/table/input"
 	"github.com/conetune/conetune/tune"
@@ -20,8 +24,7 @@ import (
 
 func model(t testing.TB, o regression.Options) *regression.Model {
 	s := must.Of(input.ReadDir("../problems/regression/testdata/elasticnet/small"))(t)
-	m := must.Of(regression.ElasticNet(s, o))(t)
-	return m
+	return must.Of(regression.ElasticNet(s, o))(t)
 }
 
 func TestResultFields(t *testing.T) {
@@ -51,39 +54,24 @@ func TestResultFields(t *testing.T) {
 	require.InDelta(t, last.Elapsed.Seconds(), line["elapsed_seconds"], 1e-12)
 }
 
-func TestOverrides(t *testing.T) {
-	res := must.Of(tune.VFiDCA(context.Background(), model(t, regression.Options{}), tune.Config{
-		Preset: tune.PresetPaper, Tol: 1e-9, MaxIter: 2, Delta: 7, Init: []float64{8},
-	}))(t)
-	require.Equal(t, outcome.IterationLimit, res.Status)
-	require.Equal(t, 2, res.Iterations)
-	require.Equal(t, 1.0, res.Trace[0].Alpha)
-	require.Contains(t, []float64{1, 8}, res.Trace[1].Alpha)
-
-	res, err := tune.VFiDCA(context.Background(), model(t, regression.Options{}), tune.Config{Preset: tune.PresetPaper,
-		GapTol: 1e-4})
-	require.NoError(t, err)
-	require.LessOrEqual(t, res.LowerGap, 1e-4)
-	require.InEpsilon(t, res.Refit.Validation, res.Errors.Validation, 0.02)
-}
-
 func TestBadConfigurations(t *testing.T) {
 	for want, c := range map[string]tune.Config{
-		"vf-idca":           {Method: "gird"},
-		"paper":             {Preset: "papre"},
-		"native":            {Backend: "nativ"},
-		"tol is -1":         {Tol: -1},
-		"rho is NaN":        {Rho: math.NaN()},
-		"max-iter is -3":    {MaxIter: -3},
-		"time-limit":        {TimeLimit: -time.Second},
-		"radius 2 is -1":    {Init: []float64{1, -1}},
-		"init has 3 radii":  {Init: []float64{1, 2, 3}},
-		"init has 0 radii":  {Init: []float64{}},
-		"gap-tol is +Inf":   {GapTol: math.Inf(1)},
-		"evaluations is -1": {Method: tune.MethodGrid, Evaluations: -1},
-		"at most 1000000":   {Method: tune.MethodGrid, Evaluations: 1_000_001},
-		"workers is -2":     {Method: tune.MethodGrid, Workers: -2},
-		"upside down":       {Method: tune.MethodTPE, Ranges: []tune.Range{{Low: 2, High: 1}}},
+		"vf-idca":                {Method: "gird"},
+		"paper":                  {Preset: "papre"},
+		"native":                 {Backend: "nativ"},
+		"known are: auto, conic": {Engine: "quick"},
+		"tol is -1":              {Tol: -1},
+		"rho is NaN":             {Rho: math.NaN()},
+		"max-iter is -3":         {MaxIter: -3},
+		"time-limit":             {TimeLimit: -time.Second},
+		"radius 2 is -1":         {Init: []float64{1, -1}},
+		"init has 3 radii":       {Init: []float64{1, 2, 3}},
+		"init has 0 radii":       {Init: []float64{}},
+		"gap-tol is +Inf":        {GapTol: math.Inf(1)},
+		"evaluations is -1":      {Method: tune.MethodGrid, Evaluations: -1},
+		"at most 1000000":        {Method: tune.MethodGrid, Evaluations: 1_000_001},
+		"workers is -2":          {Method: tune.MethodGrid, Workers: -2},
+		"upside down":            {Method: tune.MethodTPE, Ranges: []tune.Range{{Low: 2, High: 1}}},
 		"positive finite": {Method: tune.MethodTPE,
 			Ranges: []tune.Range{{Axis: "lambda1", Low: 0, High: 1}}},
 		"known are: lambda1, lambda2": {Method: tune.MethodCMAES,
@@ -110,12 +98,89 @@ func TestBadConfigurations(t *testing.T) {
 	require.Equal(t, []string{"paper"}, tune.Presets())
 }
 
-// A run that is cancelled after its first iteration has that one, and its refit.
-func TestCancelledByProgress(t *testing.T) {
-	ctx, cancel := context.WithCancel(context.Background())
-	config := tune.Config{Preset: tune.PresetPaper, Tol: 1e-9, Progress: func(tune.Event) { cancel() }}
-	res := must.Of(tune.VFiDCA(ctx, model(t, regression.Options{}), config))(t)
-	require.Equal(t, outcome.Cancelled, res.Status)
-	require.Equal(t, 1, res.Iterations)
-	require.NotNil(t, res.Refit)
+// A run tells where it is, in words, before each piece of work and in its order.
+func TestPlaces(t *testing.T) {
+	places := func(m problems.Model, c tune.Config) (list []string) {
+		c.Begin = func(p dca.Place) { list = append(list, p.String()) }
+		must.Of(tune.Run(context.Background(), m, c))(t)
+		return list
+	}
+	net := model(t, regression.Options{})
+	list := places(net, tune.Config{MaxIter: 1})
+	require.Regexp(t, "start: point 1 of [0-9]+", list[0])
+	require.Equal(t, []string{"start: lower level", "iteration 1: subproblem", "iteration 1: lower level", "final fit"},
+		list[len(list)-4:])
+
+	var searched []string
+	for k := range 5 {
+		searched = append(searched, fmt.Sprintf("point %d of 4", k))
+	}
+	require.Equal(t, append(searched, "final fit"), places(net, tune.Config{Method: tune.MethodGrid, Evaluations: 4,
+		Workers: 1}))
+	require.Equal(t, append(slices.Clone(searched[:4]), "final fit"),
+		places(net, tune.Config{Method: tune.MethodTPE, Evaluations: 4}))
+	list = places(net, tune.Config{Method: tune.MethodHOAG, Evaluations: 9})
+	require.Equal(t, "fit 0 of at most 9", list[0])
+	require.Equal(t, "final fit", list[len(list)-1])
+
+	lasso := must.Of(regression.WeightedLasso(sample(t), regression.Options{}))(t)
+	require.Contains(t, places(lasso, tune.Config{MaxIter: 3}), "iteration 1: subproblem")
+}
+
+func weighted(t *testing.T, seed uint64) (*dataset.Split, *regression.Model) {
+	t.Helper()
+	split, _, err := dataset.Generate(dataset.Config{Train: 60, Val: 40, Test: 200, Features: 60, Nonzeros: 5}, seed)
+	require.NoError(t, err)
+	m := must.Of(regression.WeightedLasso(split, regression.Options{}))(t)
+	return split, m
+}
+
+// The refit on all rows solves the lower level of the union at the same radii.
+func TestFinalRows(t *testing.T) {
+	split, m := weighted(t, 3)
+	r := must.Of(tune.VFiDCA(context.Background(), m, tune.Config{Rung: tune.RungFree}))(t)
+	require.Equal(t, tune.FinalAll, r.TrainedOn)
+	require.Equal(t, r.LowerLevel.Validation, r.Refit.Validation)
+	require.NotEqual(t, *r.LowerLevel.Test, *r.Refit.Test)
+
+	// KKT conditions of min 1/(2n) |X b - y|^2 s.t. |b_j| <= r_j over the union.
+	b := r.RefitFit.Coefficients
+	gradient, n := make([]float64, len(b)), 0.0
+	for _, d := range []*dataset.Data{split.Train, split.Val} {
+		for i, y := range d.Y {
+			row := d.Dense().RawRowView(i)
+			residual := -y
+			for j, v := range row {
+				residual += v * b[j]
+			}
+			for j, v := range row {
+				gradient[j] += residual * v
+			}
+			n++
+		}
+	}
+	top := 0.0
+	for _, radius := range r.Radii {
+		top = max(top, radius)
+	}
+	for j, g := range gradient {
+		g /= n
+		radius := r.Radii[j]
+		require.LessOrEqual(t, b[j], radius+1e-3*top) // a radius of nearly 0 is kept a little open
+		require.GreaterOrEqual(t, b[j], -radius-1e-3*top)
+		switch {
+		case b[j] > -0.9*radius && b[j] < 0.9*radius && radius > 0.1*top:
+			require.InDelta(t, 0, g, 1e-4)
+		case b[j] >= 0.9*radius && radius > 0.1*top:
+			require.Less(t, g, 1e-4)
+		case b[j] <= -0.9*radius && radius > 0.1*top:
+			require.Greater(t, g, -1e-4)
+		}
+	}
+
+	r = must.Of(tune.VFiDCA(context.Background(), m, tune.Config{Final: tune.FinalTrain}))(t)
+	require.Equal(t, tune.FinalTrain, r.TrainedOn)
+	require.Equal(t, r.LowerLevel, r.Refit)
+	_, err := tune.VFiDCA(context.Background(), m, tune.Config{Final: "some"})
+	require.ErrorContains(t, err, `unknown final rows "some"; known are: train, all`)
 }

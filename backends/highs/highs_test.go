@@ -205,9 +205,8 @@ func TestZeroCost(t *testing.T) {
 
 func TestProcess(t *testing.T) {
 	backendtest.Process(t, open(t), func() backends.Solver {
-		s := must.Of(open(t).Setup(backendtest.Boxed(700), backends.Options{
+		return must.Of(open(t).Setup(backendtest.Boxed(700), backends.Options{
 			TimeLimit: 200 * time.Millisecond, Settings: highs.Settings{NoPresolve: true},
 		}))(t)
-		return s
 	}, backendtest.Boxed(8), backendtest.Boxed(20))
 }

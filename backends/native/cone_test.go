@@ -361,65 +361,6 @@ func TestCombinedOfTheOrthant(t *testing.T) {
 	}
 }
 
-// In the second-order cone, with a zero affine step, the full step of combined
-// and dz = 0 leads to the point whose scaled product is target e: the scaled s
-// becomes target lambda^-1.
-func TestCombinedOfTheSecondOrderCone(t *testing.T) {
-	rng := rand.New(rand.NewPCG(2, 3))
-	for _, n := range []int{2, 5, 30} {
-		c := newSecondOrder(n)
-		s, z := interior(rng, c, n, 0.5), interior(rng, c, n, 0.7)
-		require.True(t, c.scale(s, z))
-		d, zero, work := make([]float64, n), make([]float64, n), make([]float64, n)
-		target := 0.3
-		c.combined(d, s, z, zero, work, target)
-		next := make([]float64, n)
-		for i := range n {
-			next[i] = s[i] - d[i]
-		}
-		// W^-1 next o lambda = target e
-		scaled := make([]float64, n)
-		c.mulWinv(scaled, next)
-		require.InDelta(t, target, dot(scaled, c.lambda), 1e-10)
-		for i := 1; i < n; i++ {
-			require.InDelta(t, 0, scaled[0]*c.lambda[i]+c.lambda[0]*scaled[i], 1e-10)
-		}
-	}
-}
-
-// mulWinv writes W^-1 v into out: W^-1 = eta^-1 [w0 -w1'; -w1 I + w1 w1'/(1 + w0)].
-func (c *secondOrder) mulWinv(out, v []float64) {
-	dot := 0.0
-	w := c.w[:len(v)]
-	for i := 1; i < len(v); i++ {
-		dot += w[i] * v[i]
-	}
-	head := v[0]
-	f := -head + dot/(1+w[0])
-	out[0] = (w[0]*head - dot) / c.eta
-	for i := 1; i < len(v); i++ {
-		out[i] = (v[i] + f*w[i]) / c.eta
-	}
-}
-
-// W and W^-1 are inverse, W z = W^-1 s, and W'W = H.
-func TestSecondOrderScalingIdentities(t *testing.T) {
-	rng := rand.New(rand.NewPCG(4, 4))
-	for _, n := range []int{2, 3, 12} {
-		c := newSecondOrder(n)
-		s, z := interior(rng, c, n, 0.1), interior(rng, c, n, 2)
-		require.True(t, c.scale(s, z))
-		a, b := make([]float64, n), make([]float64, n)
-		c.mulW(a, z)
-		c.mulWinv(b, s)
-		require.InDeltaSlice(t, a, b, 1e-10)
-		c.mulWinv(b, a)
-		require.InDeltaSlice(t, z, b, 1e-10)
-		c.mulW(b, a)
-		require.InDeltaSlice(t, s, b, 1e-9)
-	}
-}
-
 // The end of the longest step is on the boundary, and no step is longer than the limit. With nonsymmetric cones it is
 // inside, and what is a little longer leads outside.
 func TestStepEndsOnTheBoundary(t *testing.T) {

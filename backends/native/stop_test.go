@@ -21,8 +21,7 @@ import (
 // formOf returns the form of a problem without bounds of time and memory.
 func formOf(t *testing.T, p *backends.Problem) *form {
 	t.Helper()
-	f := must.Of(newForm(p, nil, 1, 0))(t)
-	return f
+	return must.Of(newForm(p, nil, 1, 0))(t)
 }
 
 // stopCases are small problems with all kinds of blocks in the Newton systems.

@@ -202,9 +202,8 @@ func TestSingletons(t *testing.T) {
 
 func TestProcess(t *testing.T) {
 	backendtest.Process(t, open(t), func() backends.Solver {
-		s := must.Of(open(t).Setup(backendtest.BoxedSquares(100), backends.Options{
+		return must.Of(open(t).Setup(backendtest.BoxedSquares(100), backends.Options{
 			Eps: 1e-300, Settings: osqp.Settings{StartEps: 1e-300}, TimeLimit: 200 * time.Millisecond,
 		}))(t)
-		return s
 	}, backendtest.BoxedSquares(8), backendtest.BoxedSquares(20))
 }

@@ -21,8 +21,7 @@ var inf = math.Inf(1)
 
 func parse(t *testing.T, text string) *Model {
 	t.Helper()
-	m := must.Of(Decode("test.mps", strings.NewReader(text)))(t)
-	return m
+	return must.Of(Decode("test.mps", strings.NewReader(text)))(t)
 }
 
 // dense writes out a sparse matrix.

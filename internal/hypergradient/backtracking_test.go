@@ -46,8 +46,7 @@ func TestBacktracking(t *testing.T) {
 	run := func(b Backtracking, o Settings) *Result {
 		seen = nil
 		o.Backtracking, o.Observe = &b, func(_ int, at *lower.Point) { seen = append(seen, at.Lambda[0]) }
-		r := must.Of(IGJO(context.Background(), parabola{}, o))(t)
-		return r
+		return must.Of(IGJO(context.Background(), parabola{}, o))(t)
 	}
 	r := run(steps, Settings{Start: []float64{1}})
 	want := []float64{1, 5}

@@ -61,8 +61,7 @@ func errorTables(t *testing.T, dir string) map[string]string {
 
 func do(t *testing.T, o Options) *Outcome {
 	t.Helper()
-	out := must.Of(Run(context.Background(), o))(t)
-	return out
+	return must.Of(Run(context.Background(), o))(t)
 }
 
 func TestRun(t *testing.T) {

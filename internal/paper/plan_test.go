@@ -160,15 +160,13 @@ func TestExecute(t *testing.T) {
 func TestShapes(t *testing.T) {
 	row := func(table, name string) Row {
 		tab := must.Of(FindTable(table))(t)
-		r := must.Of(tab.row(name))(t)
-		return r
+		return must.Of(tab.row(name))(t)
 	}
 	dimension := func(r Row, method string, file *dataset.Data) int {
 		make := must.Of(r.data(file, 1))(t)
 		model := must.Of(make())(t)
 		m := must.Of(FindMethod(method))(t)
-		n := must.Of(m.dimension(model))(t)
-		return n
+		return must.Of(m.dimension(model))(t)
 	}
 	for _, c := range []struct {
 		table, row, method string

@@ -49,8 +49,7 @@ func (s mutantSolver) Update(u backends.Update) error {
 }
 
 func native(t *testing.T) backends.ConicBackend {
-	b := must.Of(backends.Open("native"))(t)
-	return b
+	return must.Of(backends.Open("native"))(t)
 }
 
 // TestNotices has a defect for each outcome that is wrong, and the mode that must see it.

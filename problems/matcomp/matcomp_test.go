@@ -27,14 +27,12 @@ var (
 
 func small(t testing.TB) *matcomp.Data {
 	t.Helper()
-	d := must.Of(matcomp.ReadDir("testdata/small", 0))(t)
-	return d
+	return must.Of(matcomp.ReadDir("testdata/small", 0))(t)
 }
 
 func newModel(t testing.TB, d *matcomp.Data, o matcomp.Options) *matcomp.Model {
 	t.Helper()
-	m := must.Of(matcomp.New(d, o))(t)
-	return m
+	return must.Of(matcomp.New(d, o))(t)
 }
 
 // lower solves the lower level at the radii.

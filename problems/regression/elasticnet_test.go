@@ -19,8 +19,7 @@ import (
 )
 
 func small(t testing.TB) *dataset.Split {
-	s := must.Of(input.ReadDir("testdata/elasticnet/small"))(t)
-	return s
+	return must.Of(input.ReadDir("testdata/elasticnet/small"))(t)
 }
 
 // Every record keeps the promises of the method.
@@ -110,15 +109,13 @@ func TestLeastNormRefit(t *testing.T) {
 func TestAgainstPython(t *testing.T) {
 	within := modeltest.Within{Errors: 1e-3, Radii: 1e-3, Lambda: 1e-3, Trace: 1e-3, Step: 1e-4}
 	modeltest.AgainstPython(t, "testdata/elasticnet/small", 2, within, func(float64) problems.Model {
-		m := must.Of(regression.ElasticNet(small(t), options{}))(t)
-		return m
+		return must.Of(regression.ElasticNet(small(t), options{}))(t)
 	})
 	split, g := smallGroups(t)
 	// Multipliers of the size of ECOS's tolerance, divided by rho, move its radii in each iteration.
 	within = modeltest.Within{Errors: 2e-3, Radii: 3e-3, Lambda: 2e-3, Trace: 3e-3, Step: 1e-3}
 	modeltest.AgainstPython(t, "testdata/sgl/small", 3, within, func(r0 float64) problems.Model {
-		m := must.Of(regression.SparseGroupLasso(split, options{Groups: g, R0: []float64{r0}}))(t)
-		return m
+		return must.Of(regression.SparseGroupLasso(split, options{Groups: g, R0: []float64{r0}}))(t)
 	})
 }
 

@@ -97,8 +97,7 @@ func tuned(t *testing.T, c tune.Config) func(m *regression.Model, err error) *tu
 	return func(m *regression.Model, err error) *tune.Result {
 		t.Helper()
 		require.NoError(t, err)
-		r := must.Of(tune.Run(context.Background(), m, c))(t)
-		return r
+		return must.Of(tune.Run(context.Background(), m, c))(t)
 	}
 }
 
@@ -106,8 +105,7 @@ func tuned(t *testing.T, c tune.Config) func(m *regression.Model, err error) *tu
 func solved(t *testing.T, m *regression.Model, gap float64, lambda ...float64) *lower.Point {
 	t.Helper()
 	fit := must.Of(m.Penalised())(t)
-	pt := must.Of(fit.Solve(context.Background(), lambda, gap, nil))(t)
-	return pt
+	return must.Of(fit.Solve(context.Background(), lambda, gap, nil))(t)
 }
 
 // classified has two labels, or three, in the place of the targets; nil has none.

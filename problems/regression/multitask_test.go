@@ -174,8 +174,7 @@ func TestMultiTaskFolds(t *testing.T) {
 	value := func(r ...float64) *dca.Solution {
 		q := p
 		q.H0 = r
-		low := must.Of(dca.LowerLevel(ctx, q, dca.Settings{Backend: backend}))(t)
-		return low
+		return must.Of(dca.LowerLevel(ctx, q, dca.Settings{Backend: backend}))(t)
 	}
 	at := value(6, 4)
 	const step = 1e-3

@@ -92,8 +92,7 @@ func TestOffsetByConicPrograms(t *testing.T) {
 		cv := must.Of(dataset.CrossValidate(d, 2, 1, nil))(t)
 		m := must.Of(regression.Poisson(cv, options{Standardize: true, Intercept: true}))(t)
 		c.Method, c.Evaluations, c.Ranges = tune.MethodGrid, 4, []tune.Range{{Low: 0.01, High: 0.3}}
-		r := must.Of(tune.Run(context.Background(), m, c))(t)
-		return r
+		return must.Of(tune.Run(context.Background(), m, c))(t)
 	}
 	fast := run(func(*dataset.Data) {}, tune.Config{})
 	// coefficients are known to the root of it

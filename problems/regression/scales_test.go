@@ -25,8 +25,7 @@ import (
 func pairs(t *testing.T, a []float64) *regression.Model {
 	g := must.Of(groups.Equal(len(a), len(a)/2))(t)
 	d := orthogonal(a...)
-	m := must.Of(regression.SparseGroupLasso(&dataset.Split{Train: d, Val: d}, options{Groups: g}))(t)
-	return m
+	return must.Of(regression.SparseGroupLasso(&dataset.Split{Train: d, Val: d}, options{Groups: g}))(t)
 }
 
 // shrunk is the solution: the values, shrunk by the weight of the 1-norm, and then the groups.

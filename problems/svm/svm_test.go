@@ -51,8 +51,7 @@ func folded(t testing.TB, seed uint64, n, p, folds int, share float64) *dataset.
 }
 
 func native(t testing.TB) backends.ConicBackend {
-	b := must.Of(backends.Open("native"))(t)
-	return b
+	return must.Of(backends.Open("native"))(t)
 }
 
 // meanHinge is the loss, row by row, with class weights.

@@ -83,8 +83,7 @@ func TestSameBytesOnAnyThreads(t *testing.T) {
 	weight := 0.08 * c.LambdaMax()
 	solve := func(threads int) *Solution {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(threads))
-		s := must.Of(c.Solve(context.Background(), Weights{Nuclear: weight}, Options{Tol: 1e-3}))(t)
-		return s
+		return must.Of(c.Solve(context.Background(), Weights{Nuclear: weight}, Options{Tol: 1e-3}))(t)
 	}
 	one := solve(1)
 	require.Equal(t, outcome.Converged, one.Status)

@@ -58,8 +58,7 @@ func draw(seed uint64, m, n, p int, share float64) sample {
 }
 
 func (d sample) problem(t testing.TB, intercept bool) *Problem {
-	c := must.Of(New(d.data(), intercept))(t)
-	return c
+	return must.Of(New(d.data(), intercept))(t)
 }
 
 func (d sample) data() Data {

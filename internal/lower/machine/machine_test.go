@@ -253,8 +253,7 @@ func TestDerivative(t *testing.T) {
 				} else if k > 0 {
 					b[k-1] += h * bound[k-1]
 				}
-				m := must.Of(g.Solve(ctx, l, b, Options{Tol: 1e-14}))(t)
-				return m
+				return must.Of(g.Solve(ctx, l, b, Options{Tol: 1e-14}))(t)
 			}
 			m := at(-1, 0)
 			if m.flat {

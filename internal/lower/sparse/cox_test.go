@@ -173,8 +173,7 @@ func TestCoxAtTheSameTime(t *testing.T) {
 	g := must.Of(Cox(Sample{X: design.New(x), Y: y}, survival.Efron, Terms{}))(t)
 	var all, alone [6]*Solution
 	solve := func(i int) *Solution {
-		s := must.Of(g.solve(context.Background(), 0.002*float64(1+i), 0.01, 1e-10, nil))(t)
-		return s
+		return must.Of(g.solve(context.Background(), 0.002*float64(1+i), 0.01, 1e-10, nil))(t)
 	}
 	for i := range alone {
 		alone[i] = solve(i)

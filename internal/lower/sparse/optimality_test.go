@@ -79,8 +79,7 @@ type problem struct {
 
 func (c problem) fit(t *testing.T, x *design.Matrix) *Fit {
 	t.Helper()
-	g := must.Of(lossesOfTests[c.kind].of(Sample{X: x, Y: c.y}, c.intercept, c.terms))(t)
-	return g
+	return must.Of(lossesOfTests[c.kind].of(Sample{X: x, Y: c.y}, c.intercept, c.terms))(t)
 }
 
 // weight is that of feature j.
@@ -107,8 +106,7 @@ func (c problem) weights(g *Fit) *glm.Weights {
 
 func (c problem) solve(t *testing.T, g *Fit, tol float64, start *Solution) *Solution {
 	t.Helper()
-	s := must.Of(g.Solve(context.Background(), c.weights(g), tol, start))(t)
-	return s
+	return must.Of(g.Solve(context.Background(), c.weights(g), tol, start))(t)
 }
 
 // optimal holds the objective and the conditions of optimality of a solution, from the definition, to near in each

@@ -339,28 +339,6 @@ func TestEigenvaluesNearTheBoundary(t *testing.T) {
 	}
 }
 
-// With d of combined, the step ds = -d - H dz of a given dz solves the
-// linearised complementarity of the scaled variables: for the orthant that is
-// s dz + z ds = target - s z - dsa dza, entry by entry.
-func TestCombinedOfTheOrthant(t *testing.T) {
-	rng := rand.New(rand.NewPCG(2, 2))
-	n, target := 7, 0.4
-	c := newNonnegative(n)
-	s, z := interior(rng, c, n, 1), interior(rng, c, n, 1)
-	require.True(t, c.scale(s, z))
-	dsa, dza, dz := make([]float64, n), make([]float64, n), make([]float64, n)
-	d, h := make([]float64, n), make([]float64, n)
-	for i := range n {
-		dsa[i], dza[i], dz[i] = rng.NormFloat64(), rng.NormFloat64(), rng.NormFloat64()
-	}
-	c.combined(d, s, z, dsa, dza, target)
-	c.mulH(h, dz)
-	for i := range n {
-		ds := -d[i] - h[i]
-		require.InDelta(t, target-s[i]*z[i]-dsa[i]*dza[i], s[i]*dz[i]+z[i]*ds, 1e-10)
-	}
-}
-
 // The end of the longest step is on the boundary, and no step is longer than the limit. With nonsymmetric cones it is
 // inside, and what is a little longer leads outside.
 func TestStepEndsOnTheBoundary(t *testing.T) {

@@ -5,7 +5,6 @@ import (
 	"context"
 	_ "embed"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -204,18 +203,6 @@ func TestBackends(t *testing.T) {
 		}
 	}
 }
-
-// TestWriteFailure: results that do not reach their reader are not a success.
-func TestWriteFailure(t *testing.T) {
-	var stderr bytes.Buffer
-	code := root.Run(context.Background(), []string{"backends", "--json"}, nil, brokenWriter{}, &stderr)
-	require.Equal(t, cli.ExitUnsolved, code)
-	require.Contains(t, stderr.String(), "standard output: no space")
-}
-
-type brokenWriter struct{}
-
-func (brokenWriter) Write([]byte) (int, error) { return 0, errors.New("no space") }
 
 // The pages name all models, and which of them take an offset.
 func TestPagesNameModels(t *testing.T) {

@@ -88,27 +88,6 @@ func TestReportOfDefaultDesign(t *testing.T) {
 	}
 }
 
-// All methods take folds and choose one lambda for all of them. They agree, and none finds a better one than vf-idca.
-func TestMethodsOnFolds(t *testing.T) {
-	dir := t.TempDir()
-	out := filepath.Join(dir, "data")
-	require.Contains(t, conetune(t, "generate", "elastic-net", "--preset", "60-40-p8-t3", "--out", out).ok(t),
-		"60 rows in 3 folds, 40 test rows of 8 features")
-	o := conetune(t, "tune", "elastic-net", "--dir", out, "--json", "--method", "vf-idca,grid,random,tpe,igjo,ifdm,hoag",
-		"--plot", filepath.Join(dir, "f.svg"))
-	var list []map[string]any
-	require.NoError(t, json.Unmarshal([]byte(o.stdout), &list), o.stderr)
-	require.Len(t, list, 7)
-	least := list[0]["refit"].(map[string]any)["validation_error"].(float64)
-	for _, m := range list[1:] {
-		e := m["refit"].(map[string]any)["validation_error"]
-		require.InEpsilon(t, list[4]["refit"].(map[string]any)["validation_error"], e, 0.02, m["method"])
-		require.Less(t, least, 1.0001*e.(float64))
-	}
-	text := readFile(t, filepath.Join(out, "folds.csv"))
-	require.Equal(t, 1+3*60, strings.Count(string(text), "\n"))
-}
-
 // As many folds as rows are one repeat, not several of the same: those of --folds all.
 func TestAsManyFoldsAsRows(t *testing.T) {
 	dir := t.TempDir()

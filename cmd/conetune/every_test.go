@@ -364,23 +364,3 @@ func TestFlatLowerLevel(t *testing.T) {
 	require.Regexp(t, `iterate and refit were [0-9.]+ % apart, .*; the refit is reported for both$`, m["message"])
 	require.InDelta(t, m["refit"].(map[string]any)["validation_error"], m["validation_error"], 1e-9)
 }
-
-// The error of several targets is the mean over them.
-func TestScoreOfSeveral(t *testing.T) {
-	dir := t.TempDir()
-	data, test, saved := write(t, dir, "t.csv", csvText(1, 60, 5)), write(t, dir, "test.csv", csvText(2, 25, 5)),
-		filepath.Join(dir, "m.json")
-	o := conetune(t, "tune", "multi-task", "--target", "y,f5", "--train", data, "--val",
-		write(t, dir, "val.csv", csvText(3, 30, 5)), "--test", test, "--save", saved, "--json")
-	o.ok(t)
-	p := conetune(t, "predict", "--model", saved, "--data", test, "--json").object(t)
-	require.InEpsilon(t, o.object(t)["refit"].(map[string]any)["test_error"], p["error"], 1e-9)
-	columns, sum := columnsOf(t, csvText(2, 25, 5)), 0.0
-	for i, line := range p["predictions_of_targets"].([]any) {
-		for k, name := range []string{"y", "f5"} {
-			d := line.([]any)[k].(float64) - columns[name][i]
-			sum += d * d
-		}
-	}
-	require.InEpsilon(t, sum/2/2/25, p["error"], 1e-9)
-}

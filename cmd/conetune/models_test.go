@@ -41,36 +41,6 @@ func labelled(seed uint64, n, p int) string {
 	return b.String()
 }
 
-func TestTuneSVM(t *testing.T) {
-	dir := t.TempDir()
-	table, fresh := labelled(1, 80, 5), labelled(2, 60, 5)
-	data, test := write(t, dir, "table.csv", table), write(t, dir, "test.csv", fresh)
-	folder := foldsDir(t, table, 2)
-	write(t, folder, "test.csv", fresh)
-	for name, args := range map[string][]string{
-		"data":    {"--data", data, "--folds", "3", "--split", "0.75/rest"},
-		"tested":  {"--data", data, "--test", test, "--class-weights", "balanced"},
-		"split":   {"--data", data, "--split", "60/rest", "--class-weights", "1,2", "--max-iter", "5"},
-		"folder":  {"--dir", folder},
-		"paper":   {"--dir", folder, "--preset", "paper", "--tol", "0.1"},
-		"closing": {"--dir", folder, "--gap-tol", "1e-3"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			o := conetune(t, append([]string{"tune", "svm", "--json"}, args...)...)
-			m := o.object(t)
-			for _, field := range documented {
-				require.Contains(t, keys(m), field)
-			}
-			require.Len(t, m["hyperparameters"], 6)
-			require.Len(t, m["radii"], 1)
-			require.Contains(t, m["hyperparameters"], "lambda")
-			require.Contains(t, m["hyperparameters"], "wbar_f5")
-			require.Less(t, m["test_error"], 0.25, o.stdout)
-			require.Equal(t, m["test_error"], m["refit"].(map[string]any)["test_error"])
-		})
-	}
-}
-
 // ratings are some entries u_i v_j + 3 + noise of a matrix of 15 x 12, one for each of its places in turn.
 func ratings(seed uint64, from, to int) string {
 	r := rand.New(rand.NewPCG(seed, 5))

@@ -212,22 +212,6 @@ func TestMemoryIsBounded(t *testing.T) {
 	require.EqualValues(t, int64(math.MaxInt64), debug.SetMemoryLimit(-1), "the flag is for its command line")
 }
 
-func TestMemoryFlag(t *testing.T) {
-	small := solvedFile("qps", "small.qps")
-	conetune(t, "solve", small, "--memory", "1.5GiB").ok(t)
-	for _, command := range []string{"solve", "tune", "predict", "bench backends", "bench paper"} {
-		require.Contains(t, conetune(t, append(strings.Fields(command), "--help")...).ok(t), "--memory SIZE", command)
-	}
-}
-
-// Targets whose squares nearly overflow can be fitted.
-func TestLargeNumbers(t *testing.T) {
-	large := "y,a,b\n" + strings.Repeat("-2e69,1,1\n1e69,2,2\n-2e69,-1,-1\n1e69,0.5,1\n-2e69,3,2\n1e69,1,-1\n", 7)
-	m := conetune(t, "tune", "elastic-net", "--data", write(t, t.TempDir(), "large.csv", large), "--json").object(t)
-	require.Greater(t, m["validation_error"], 1e130)
-	require.Less(t, m["validation_error"], 1e140)
-}
-
 // A line of blanks other than the space, anywhere, is passed over.
 func TestBlankLines(t *testing.T) {
 	dir := t.TempDir()

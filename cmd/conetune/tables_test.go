@@ -139,15 +139,6 @@ func TestTableOnStandardInput(t *testing.T) {
 	require.Contains(t, errs, "standard input, -, is named 2 times")
 }
 
-func TestMissingRules(t *testing.T) {
-	data := write(t, t.TempDir(), "cars.csv", cars(60))
-	for _, rule := range []string{"drop", "mean", "median"} {
-		m := conetune(t, "tune", "elastic-net", "--data", data, "--target", "mpg", "--missing", rule, "--features", "wt,gear",
-			"--json").object(t)
-		require.Equal(t, "converged", m["status"])
-	}
-}
-
 // What is piped in counts against the budget of memory, as files do.
 func TestBudgetOfStandardInput(t *testing.T) {
 	var stdout, stderr bytes.Buffer

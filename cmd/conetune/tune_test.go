@@ -191,51 +191,13 @@ func TestInterrupt(t *testing.T) {
 	require.Equal(t, before, contents(t, dir))
 }
 
-// TestModelFlags: the flags of single models reach them.
-func TestModelFlags(t *testing.T) {
-	if testing.Short() {
-		t.Skip("ten runs by conic programs")
-	}
+// The order of differences reaches the fused lasso. Flags of losses: TestScoreIsThatOfTune.
+func TestOrderFlag(t *testing.T) {
 	data := write(t, t.TempDir(), "table.csv", csvText(1, 90, 6))
-	run := func(args ...string) (map[string]any, string) {
-		dir := t.TempDir()
-		model := filepath.Join(dir, "m.json")
-		return conetune(t, append([]string{"tune", args[0], "--data", data, "--json", "--save", model},
-			args[1:]...)...).told(t), model
+	radii := func(more ...string) any {
+		return conetune(t, append([]string{"tune", "fused-lasso", "--data", data, "--json"}, more...)...).told(t)["radii"]
 	}
-	// Predictions of a high quantile are above those of a low one.
-	mean := func(model string) (sum float64) {
-		for _, line := range strings.Fields(conetune(t, "predict", "--model", model, "--data", data).stdout) {
-			v := number(t, line)
-			sum += v / 90
-		}
-		return sum
-	}
-	_, low := run("quantile", "--level", "0.1")
-	_, high := run("quantile", "--level", "0.9")
-	require.Greater(t, mean(high), mean(low)+1.5) // 2.56 for normal errors of variance 1
-
-	small, _ := run("huber", "--threshold", "0.01")
-	large, _ := run("huber", "--threshold", "1000")
-	require.Less(t, small["validation_error"], 0.1)
-	require.Greater(t, large["validation_error"], 0.3) // half the mean squared error, then
-	one, _ := run("fused-lasso")
-	two, _ := run("fused-lasso", "--order", "2")
-	require.NotEqual(t, one["radii"], two["radii"])
-}
-
-// Folds are searched without iterations: there are statistics to draw all the same, and the points of the paths.
-func TestFigureWithoutIterations(t *testing.T) {
-	dir := t.TempDir()
-	data := write(t, dir, "large.csv", csvText(3, 5200, 250))
-	plot, trace := filepath.Join(dir, "p.svg"), filepath.Join(dir, "t.png")
-	o := conetune(t, "tune", "elastic-net", "--data", data, "--plot", plot, "--plot-trace", trace, "--trace",
-		filepath.Join(dir, "t.jsonl"))
-	require.Contains(t, o.ok(t), "searched along a path (")
-	require.Contains(t, o.stdout, "figure in "+plot)
-	require.FileExists(t, plot)
-	require.FileExists(t, trace)
-	require.FileExists(t, filepath.Join(dir, "t.jsonl"))
+	require.NotEqual(t, radii(), radii("--order", "2"))
 }
 
 // The settings of a tune, written and read again, give the same choice; the command line goes first.

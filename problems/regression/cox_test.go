@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/conetune/conetune/internal/indices"
 	"github.com/conetune/conetune/internal/lower/survival"
 	"github.com/conetune/conetune/internal/modeltest"
 	"github.com/conetune/conetune/internal/must"
@@ -18,7 +17,6 @@ import (
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/regression"
 	"github.com/conetune/conetune/table"
-	"github.com/conetune/conetune/tune"
 )
 
 // timed makes times that fall with the targets, with ties, of which two thirds are events.
@@ -120,24 +118,6 @@ func termed(seed uint64, train int) (weighted, repeated *dataset.Split) {
 		from.Weights = weights
 	}
 	return weighted, repeated
-}
-
-// The iterations on a split by fits come to where those by conic programs do, with either rule of ties, with terms and
-// without.
-func TestCoxIterationsAgainstConic(t *testing.T) {
-	weighted, _ := termed(9, 20)
-	weighted.Val = weighted.Val.Rows(indices.Range(0, 14))
-	terms := regression.Terms{Factors: []float64{1, 0, 1, 1, 2, 1}, Lower: []float64{-0.3}}
-	for _, o := range []options{{Standardize: true}, {Ties: "efron", Terms: terms}} {
-		var errors []float64
-		for _, engine := range []string{tune.EngineAuto, tune.EngineConic} {
-			m := must.Of(regression.Cox(weighted, o))(t)
-			r := must.Of(tune.VFiDCA(context.Background(), m, tune.Config{Engine: engine, Eps: 1e-9}))(t)
-			require.Positive(t, len(r.Trace))
-			errors = append(errors, r.Refit.Validation)
-		}
-		require.InEpsilon(t, errors[1], errors[0], 1e-5)
-	}
 }
 
 // All folds together have the fits and the errors of one fold after the other, by the whole second derivatives: with

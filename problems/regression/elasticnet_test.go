@@ -22,25 +22,6 @@ func small(t testing.TB) *dataset.Split {
 	return must.Of(input.ReadDir("testdata/elasticnet/small"))(t)
 }
 
-// Every record keeps the promises of the method.
-func TestRecords(t *testing.T) {
-	m := must.Of(regression.ElasticNet(small(t), options{}))(t)
-	s := m.PaperSettings()
-	s.Tol = 1e-2
-	res := modeltest.Solve(t, m, s)
-	for i, it := range res.Trace {
-		require.Less(t, it.Residual, 1e-7)
-		require.LessOrEqual(t, it.TrainValue-it.LowerValue, it.T+1e-7)
-		if i > 0 {
-			require.LessOrEqual(t, it.Distance, it.Bound)
-		}
-		require.GreaterOrEqual(t, it.Lambda[0], 0.0)
-		require.GreaterOrEqual(t, it.Lambda[1], 0.0)
-	}
-	require.Positive(t, res.Stats.Updates)
-	require.LessOrEqual(t, res.Stats.Setups, 2+res.Iterations)
-}
-
 // With GapTol the iterate and the refit agree, and no tolerance of the plain method gets a
 // lower validation value of the refit from the same start.
 func TestGapTolerance(t *testing.T) {

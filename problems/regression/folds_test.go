@@ -2,7 +2,6 @@ package regression_test
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -11,14 +10,12 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/backends"
-	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/modeltest"
 	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/regression"
-	"github.com/conetune/conetune/tune"
 )
 
 // crossValidation splits 40 rows of six features into three folds.
@@ -132,51 +129,6 @@ func ofFolds(t *testing.T) map[string]builder {
 		"bounded-elastic-net", "huber", "quantile", "logistic")
 }
 
-// The kinds and penalties of every model are those of the whole program, and need no part of it that has the data.
-func TestOutlineIsTheProgram(t *testing.T) {
-	cv := crossValidation(t)
-	split := modeltest.Split(3, 40, 20, 30, []float64{2, -1, 0, 0.5, 0, 0}, 0.5)
-	for name, build := range ofFolds(t) {
-		for _, d := range []dataset.Division{cv, split} {
-			t.Run(fmt.Sprintf("%s %T", name, d), func(t *testing.T) {
-				m := must.Of(build.intercepted(d))(t)
-				whole := m.Program()
-				require.NotNil(t, whole.Outline)
-				whole.Outline = nil
-				alone := m.Program()
-				require.Equal(t, whole.Blocks == nil, alone.Blocks == nil)
-				forbidden := func(*convex.Model, convex.Expr) dca.Level {
-					t.Error("the losses are built")
-					return dca.Level{}
-				}
-				if alone.Build != nil {
-					alone.Build = forbidden
-				}
-				for i := range alone.Blocks {
-					alone.Blocks[i] = forbidden
-				}
-				want := must.Of(whole.Kinds())(t)
-				kinds := must.Of(alone.Kinds())(t)
-				require.Equal(t, want, kinds)
-
-				variables := 1
-				if d == dataset.Division(cv) {
-					variables = len(cv.Folds)
-				}
-				var x [][]float64
-				for k := range variables {
-					x = append(x, []float64{1, -2, 0.5, float64(k), 0, 3}, []float64{0.25})
-				}
-				p := must.Of(whole.Penalties(x, nil))(t)
-				again := must.Of(alone.Penalties(x, nil))(t)
-				require.Equal(t, p, again)
-				_, err := alone.Penalties(x[1:], nil)
-				require.Error(t, err)
-			})
-		}
-	}
-}
-
 // In penalty form the folds of every model are splits with the same weights, and their mean is what counts.
 func TestFoldsAreSplits(t *testing.T) {
 	ctx := context.Background()
@@ -238,22 +190,6 @@ func TestFoldsDerivative(t *testing.T) {
 				d := (value(up).Value - value(down).Value) / (2 * step)
 				require.InDelta(t, -d, at.Lambda[j], 2e-3*(1+math.Abs(d)), "radius %d", j)
 			}
-		})
-	}
-}
-
-// VF-iDCA on folds: what it reports is the mean over the folds, and its last fit has all rows.
-func TestFoldsTuned(t *testing.T) {
-	cv := crossValidation(t)
-	for name, build := range ofFolds(t) {
-		t.Run(name, func(t *testing.T) {
-			m := must.Of(build.intercepted(cv))(t)
-			res := must.Of(tune.Run(context.Background(), m, tune.Config{MaxIter: 4, Tol: 0.05}))(t)
-			require.NotNil(t, res.Refit)
-			require.Equal(t, tune.FinalAll, res.TrainedOn)
-			require.Nil(t, res.LowerLevel)
-			require.Greater(t, math.Abs(res.RefitFit.Coefficients[0]), 0.1)
-			require.Len(t, res.Selection.X, 6)
 		})
 	}
 }

@@ -244,17 +244,16 @@ func (d *data) values(rows *dataset.Data, f problems.Fit) []float64 {
 	return out
 }
 
-// gradient is 1/n [X 1]' l'(f), by the weights, at the predictions f for n rows.
-func (d *data) gradient(rows *dataset.Data, f []float64) (gb []float64, g0 float64) {
+// gradient is 1/n X' l'(f), by the weights, at the predictions f for n rows.
+func (d *data) gradient(rows *dataset.Data, f []float64) []float64 {
 	n := float64(len(rows.Y))
 	share, weight := make([]float64, len(rows.Y)), meanOne(rows)
 	for i, y := range rows.Y {
 		if share[i] = d.loss.Slope(f[i], y, d.sd) / n; weight != nil {
 			share[i] *= weight[i]
 		}
-		g0 += share[i]
 	}
-	return rows.MulTrans(share), g0
+	return rows.MulTrans(share)
 }
 
 // LambdaMax is the smallest weight of an l1 norm at which all coefficients are zero, the largest absolute entry of the
@@ -275,7 +274,7 @@ func (d *data) largestGradient() float64 {
 			c = constant(d.loss, p.train.Y, p.train.Weights, d.sd)
 		}
 		floats.AddConst(c, f)
-		gb, _ := d.gradient(p.train, f)
+		gb := d.gradient(p.train, f)
 		largest[t] = floats.Norm(gb, math.Inf(1))
 	})
 	return slices.Max(largest)

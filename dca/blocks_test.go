@@ -7,9 +7,11 @@ import (
 	"math"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/convex"
@@ -36,7 +38,6 @@ func shared(a, b []float64, r0 float64) Program {
 }
 
 func TestBlocksClosedForm(t *testing.T) {
-	backend := must.Of(backends.Open("native"))(t)
 	a, b := []float64{3, 4, 5}, []float64{1, 0.5, 1.8}
 	for name, s := range map[string]Settings{
 		"plain":       {Tol: 1e-6, MaxIter: 1000},
@@ -45,7 +46,7 @@ func TestBlocksClosedForm(t *testing.T) {
 		"path":        {Tol: 1e-6, MaxIter: 1000, PathStart: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s.Backend = backend
+			s.Backend = native(t)
 			res := must.Of(Solve(context.Background(), shared(a, b, 2), s))(t)
 			require.Equal(t, outcome.Converged, res.Status, res.Message)
 			require.Len(t, res.X, 3)
@@ -62,7 +63,7 @@ func TestBlocksClosedForm(t *testing.T) {
 			require.Less(t, res.KKT.Stationarity(), 2e-2)
 		})
 	}
-	s := Settings{Tol: 1e-3, Backend: backend}
+	s := Settings{Tol: 1e-3, Backend: native(t)}
 	p := shared(a, b, 2)
 	p.Build = p.Blocks[0]
 	_, err := Solve(context.Background(), p, s)
@@ -72,7 +73,6 @@ func TestBlocksClosedForm(t *testing.T) {
 // In penalty form each block has its part of the weight of a radius that all share, x_t = a_t - w/3, and all of the
 // weight of one that is its own.
 func TestBlocksShareWeights(t *testing.T) {
-	backend := must.Of(backends.Open("native"))(t)
 	a := []float64{3, 4, 5}
 	p := shared(a, a, 2)
 	own := p.Blocks[2]
@@ -90,7 +90,7 @@ func TestBlocksShareWeights(t *testing.T) {
 		{shared(a, a, 2), []float64{1.5}, []float64{2.5, 3.5, 4.5}},
 		{p, []float64{1, 0.7}, []float64{2.5, 3.5, 4.3}},
 	} {
-		q := must.Of(NewPenalized(c.p, Settings{Backend: backend}))(t)
+		q := must.Of(NewPenalized(c.p, Settings{Backend: native(t)}))(t)
 		s := must.Of(q.Solve(context.Background(), c.weights, nil))(t)
 		for i, want := range c.want {
 			require.InDelta(t, want, s.X[i][0], 1e-4)
@@ -147,10 +147,9 @@ func joined(p Program) Program {
 // Blocks solved apart give what they give together, whatever the number of processors, and the subgradient of v is its
 // derivative.
 func TestBlocksAgreeWithOneProgram(t *testing.T) {
-	backend := must.Of(backends.Open("native"))(t)
 	for seed := range uint64(3) {
 		p := bounded(seed, 4)
-		s := Settings{Tol: 1e-3, Backend: backend}
+		s := Settings{Tol: 1e-3, Backend: native(t)}
 		apart := must.Of(Solve(context.Background(), p, s))(t)
 		together := must.Of(Solve(context.Background(), joined(p), s))(t)
 		require.Equal(t, apart.Iterations, together.Iterations)
@@ -195,12 +194,11 @@ func TestBlocksAgreeWithOneProgram(t *testing.T) {
 // In boxes of width 2e-6 the derivative of v = sum_t 1/2 |x_t - a_t|^2 in the bound h_j is -sum_t (|a_tj| - h_j), which
 // multipliers of both sides that do not separate would miss.
 func TestNarrowBounds(t *testing.T) {
-	backend := must.Of(backends.Open("native"))(t)
 	p := bounded(3, 3)
 	for j := 1; j < len(p.H0); j++ {
 		p.H0[j] = 1e-6
 	}
-	s := Settings{Backend: backend}.withDefaults()
+	s := Settings{Backend: native(t)}.withDefaults()
 	l := must.Of(newConstrained(&p, &s))(t)
 	defer l.close()
 	sol := must.Of(l.solve(context.Background(), p.H0))(t)
@@ -221,7 +219,6 @@ func TestNarrowBounds(t *testing.T) {
 
 // An infeasible block makes the lower level infeasible.
 func TestInfeasibleBlock(t *testing.T) {
-	backend := must.Of(backends.Open("native"))(t)
 	p := shared([]float64{3, 4}, []float64{1, 1}, 2)
 	first := p.Blocks[0]
 	p.Blocks[1] = func(m *convex.Model, h convex.Expr) Level {
@@ -230,7 +227,101 @@ func TestInfeasibleBlock(t *testing.T) {
 		return l
 	}
 	p.Hi = []float64{7}
-	res := must.Of(Solve(context.Background(), p, Settings{Backend: backend}))(t)
+	res := must.Of(Solve(context.Background(), p, Settings{Backend: native(t)}))(t)
 	require.Equal(t, LowerInfeasible, res.Status)
 	require.Contains(t, res.Message, "no feasible point")
+}
+
+// quadraticOnly is a solver that takes no second-order cones.
+type quadraticOnly struct{ backends.ConicBackend }
+
+func (q quadraticOnly) Capabilities() backends.Capabilities {
+	c := q.ConicBackend.Capabilities()
+	c.Cones = slices.DeleteFunc(slices.Clone(c.Cones),
+		func(k backends.ConeKind) bool { return k == backends.SecondOrderCone })
+	return c
+}
+
+func (q quadraticOnly) Setup(p *backends.Problem, o backends.Options) (backends.Solver, error) {
+	for _, c := range p.Cones {
+		if c.Kind == backends.SecondOrderCone {
+			return nil, &backends.UnsupportedError{Backend: q.Name(), Feature: "the second-order cone"}
+		}
+	}
+	return q.ConicBackend.Setup(p, o)
+}
+
+// boxed is least squares with a box for every coefficient, n rows for training and as many for validation.
+func boxed(seed uint64, n, p int, start float64) Program {
+	rng := rand.New(rand.NewPCG(seed, 2))
+	rows := func() (*mat.Dense, []float64) {
+		a, y := mat.NewDense(n, p, nil), make([]float64, n)
+		for i := range n {
+			y[i] = rng.NormFloat64()
+			for j := range p {
+				a.Set(i, j, rng.NormFloat64())
+				y[i] += a.At(i, j) / float64(1+j)
+			}
+		}
+		return a, y
+	}
+	a, y := rows()
+	b, w := rows()
+	loss := func(e convex.Expr, a *mat.Dense, y []float64) convex.Expr {
+		return convex.Scale(0.5/float64(n), convex.SumSquares(convex.Sub(convex.Mul(a, e), y)))
+	}
+	return Program{
+		Name: "boxed", Radii: p, H0: slices.Repeat([]float64{start}, p),
+		Build: func(m *convex.Model, h convex.Expr) Level {
+			x := m.Vector("x", p)
+			e := x
+			return Level{
+				X: []*convex.Variable{x}, Train: loss(e, a, y), Validation: loss(e, b, w),
+				Constraints: []convex.Expr{convex.Sub(convex.Abs(e), h)},
+			}
+		},
+	}
+}
+
+// The search for the multiplier ends where the second-order cone does: the subproblem is strongly convex, so
+// that its solution is one.
+func TestSplitEqualsCone(t *testing.T) {
+	for _, c := range []struct {
+		n, p     int
+		start    float64
+		settings Settings
+	}{
+		{30, 5, 0.2, Settings{Tol: 1e-4, MaxIter: 12}},
+		{12, 20, 0.05, Settings{MaxIter: 4}},
+		{12, 20, 0.05, Settings{MaxIter: 4, Alpha0: 100, Rho: 0.1}},
+		{30, 5, 0.2, Settings{GapTol: 1e-4, MaxIter: 6}},
+		{30, 5, 10, Settings{MaxIter: 3}}, // nothing binds: v(r) is the unconstrained minimum
+	} {
+		p := boxed(7, c.n, c.p, c.start)
+		s := c.settings
+		s.Backend, s.Solver.Eps = native(t), 1e-10 // with rho = 1e-3, z is known to the root of a thousand times that
+		want := must.Of(Solve(context.Background(), p, s))(t)
+		s.Backend = quadraticOnly{native(t)}
+		got := must.Of(Solve(context.Background(), p, s))(t)
+
+		require.Equal(t, want.Status, got.Status, got.Message)
+		require.Len(t, got.Trace, len(want.Trace))
+		for k, w := range want.Trace {
+			g := got.Trace[k]
+			require.Equal(t, w.Alpha, g.Alpha)
+			require.InDelta(t, w.Objective, g.Objective, 1e-6*(1+w.Objective))
+			require.InDelta(t, w.T, g.T, 1e-5)
+			require.InDeltaSlice(t, w.H, g.H, 1e-4)
+			require.Less(t, g.Distance, 1e-3)
+		}
+		require.InDelta(t, want.UpperValue, got.UpperValue, 1e-4)
+		require.InDelta(t, want.KKT.Eta, got.KKT.Eta, 1e-3*(1+want.KKT.Eta))
+	}
+}
+
+// A lower level that has squares in its own constraints cannot be split, and the error says what it takes.
+func TestSplitNeedsPolyhedralConstraints(t *testing.T) {
+	_, err := Solve(context.Background(), random(1), Settings{Backend: quadraticOnly{native(t)}})
+	var unsupported *backends.UnsupportedError
+	require.ErrorAs(t, err, &unsupported)
 }

@@ -70,7 +70,6 @@ func TestRetries(t *testing.T) {
 // A run looks at the points of its path, solves the lower level there, and then both programs of each iteration in
 // turn.
 func TestPlaces(t *testing.T) {
-	backend := must.Of(backends.Open("native"))(t)
 	p := Program{
 		Name: "places", H0: []float64{1}, Radii: 1, Path: [][]float64{{2}, {1}},
 		Build: func(m *convex.Model, h convex.Expr) Level {
@@ -84,7 +83,7 @@ func TestPlaces(t *testing.T) {
 		},
 	}
 	var places []Place
-	s := Settings{Tol: 1e-9, MaxIter: 2, Backend: backend, PathStart: true,
+	s := Settings{Tol: 1e-9, MaxIter: 2, Backend: native(t), PathStart: true,
 		Begin: func(at Place) { places = append(places, at) }}
 	r := must.Of(Solve(context.Background(), p, s))(t)
 	require.Equal(t, 2, r.Iterations)
@@ -112,8 +111,7 @@ func pair() Program {
 
 // A weight ends where a norm is zero for certain. With one of a square, b is (3, 4) / (1 + w).
 func TestWeightsEnd(t *testing.T) {
-	backend := must.Of(backends.Open("native"))(t)
-	q := must.Of(NewPenalized(pair(), Settings{Backend: backend}))(t)
+	q := must.Of(NewPenalized(pair(), Settings{Backend: native(t)}))(t)
 	require.Equal(t, []float64{1e5, 1e-10}, q.clipped([]float64{1e12, 1e-12}))
 	require.Equal(t, []float64{2, 1e5}, q.clipped([]float64{2, 1e12}))
 	s := must.Of(q.Solve(context.Background(), []float64{1e-12, 1e3}, nil))(t)

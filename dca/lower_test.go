@@ -17,6 +17,11 @@ import (
 	"github.com/conetune/conetune/internal/must"
 )
 
+func native(t testing.TB) backends.ConicBackend {
+	t.Helper()
+	return must.Of(backends.Open("native"))(t)
+}
+
 // random is a lower level with three radii and an upper variable in the loss and in a joint constraint.
 func random(seed uint64) Program {
 	rng := rand.New(rand.NewPCG(seed, 1))
@@ -50,10 +55,9 @@ func random(seed uint64) Program {
 
 // The subgradient of v is its derivative, where it has one.
 func TestSlopeIsDerivative(t *testing.T) {
-	backend := must.Of(backends.Open("native"))(t)
 	for seed := range uint64(3) {
 		p := random(seed)
-		s := Settings{Backend: backend}.withDefaults()
+		s := Settings{Backend: native(t)}.withDefaults()
 		l := must.Of(newConstrained(&p, &s))(t)
 		defer l.close()
 		at := func(h []float64) *lowerSolution {
@@ -78,9 +82,8 @@ func TestSlopeIsDerivative(t *testing.T) {
 // The reported distance bounds what a finite difference of phi_k can still gain: by strong
 // convexity phi_k(z') >= phi_k(z) - distance^2 / (2 rho) for all feasible z' near z.
 func TestDistanceBoundsDescent(t *testing.T) {
-	backend := must.Of(backends.Open("native"))(t)
 	p := random(5)
-	s := Settings{Backend: backend, Rho: 0.1}.withDefaults()
+	s := Settings{Backend: native(t), Rho: 0.1}.withDefaults()
 	low := must.Of(newConstrained(&p, &s))(t)
 	defer low.close()
 	sub := must.Of(newSubproblem(&p, &s, []float64{0, 0, 0, math.Inf(-1)}, []float64{10, 10, 10, math.Inf(1)}, nil))(t)
@@ -126,7 +129,6 @@ func TestPenaltyRule(t *testing.T) {
 
 // The penalised solution of 1/2 (x - 3)^2 + lambda |x| is 3 - lambda; the target 1.2 is nearest to 3 - 2.
 func TestPathStart(t *testing.T) {
-	backend := must.Of(backends.Open("native"))(t)
 	p := Program{
 		Name: "path", H0: []float64{50}, Radii: 1, Path: [][]float64{{5}, {2}, {1}, {0.1}},
 		Build: func(m *convex.Model, h convex.Expr) Level {
@@ -139,7 +141,7 @@ func TestPathStart(t *testing.T) {
 			}
 		},
 	}
-	r := &run{program: &p, settings: Settings{Backend: backend}.withDefaults()}
+	r := &run{program: &p, settings: Settings{Backend: native(t)}.withDefaults()}
 	require.NoError(t, r.pathStart(context.Background()))
 	require.InDelta(t, 1, r.centre.h[0], 1e-6)
 	require.InDelta(t, 1, r.centre.x[0][0], 1e-6)
@@ -150,7 +152,6 @@ func TestPathStart(t *testing.T) {
 
 // A radius that holds nothing back may grow: the lower level's solution stays.
 func TestSlackKeepsTheSolution(t *testing.T) {
-	backend := must.Of(backends.Open("native"))(t)
 	p := random(2)
 	p.H0, p.Radii = []float64{0.5, 8, 6}, 3
 	build := p.Build
@@ -159,7 +160,7 @@ func TestSlackKeepsTheSolution(t *testing.T) {
 		l.Constraints = l.Constraints[:3]
 		return l
 	}
-	r := &run{program: &p, settings: Settings{Backend: backend}.withDefaults()}
+	r := &run{program: &p, settings: Settings{Backend: native(t)}.withDefaults()}
 	defer r.close()
 	must.Of(r.start(context.Background()))(t)
 	require.Equal(t, []bool{false, true, true}, r.current.weak)

@@ -60,11 +60,10 @@ func TestKinds(t *testing.T) {
 
 // The solution is known entry by entry: soft thresholds, shrinkage, and a clip at u.
 func TestPenalizedClosedForm(t *testing.T) {
-	backend := must.Of(backends.Open("native"))(t)
 	y := []float64{3, -2, 4}
 	p := separable(y)
 	soft := func(v, w float64) float64 { return math.Copysign(math.Max(0, math.Abs(v)-w), v) }
-	q := must.Of(NewPenalized(p, Settings{Backend: backend}))(t)
+	q := must.Of(NewPenalized(p, Settings{Backend: native(t)}))(t)
 	defer q.Close()
 	for i, lambda := range [][]float64{{0.5, 0.2, 0.3}, {2, 0.7, 0.1}, {5, 1, 4}, {0.4, 0.4, 2}} {
 		u := []float64{5, 1.5, 0.1, 0.1}[i]
@@ -106,14 +105,13 @@ func TestPenalizedGradient(t *testing.T) {
 }
 
 func TestForget(t *testing.T) {
-	backend := must.Of(backends.Open("native"))(t)
 	p := separable([]float64{3, -2, 4})
 	solve := func(q *Penalized, w float64) []float64 {
 		s := must.Of(q.Solve(context.Background(), []float64{w, w, 2 * w}, nil))(t)
 		return s.X[0]
 	}
 	fresh := func() *Penalized {
-		return must.Of(NewPenalized(p, Settings{Backend: backend}))(t)
+		return must.Of(NewPenalized(p, Settings{Backend: native(t)}))(t)
 	}
 	q, r := fresh(), fresh()
 	defer q.Close()
@@ -126,9 +124,8 @@ func TestForget(t *testing.T) {
 }
 
 func TestPenalizedMisuse(t *testing.T) {
-	backend := must.Of(backends.Open("native"))(t)
 	p := separable([]float64{3, -2, 4})
-	q := must.Of(NewPenalized(p, Settings{Backend: backend}))(t)
+	q := must.Of(NewPenalized(p, Settings{Backend: native(t)}))(t)
 	_, err := q.Solve(context.Background(), []float64{1, 1}, nil)
 	require.ErrorContains(t, err, "2 weights, expected 3")
 	_, err = q.Solve(context.Background(), []float64{1, 0, 1}, nil)
@@ -158,10 +155,9 @@ func (d direct) Traits() lower.Traits { return lower.Traits{} }
 
 // Solutions of [Program.Fit] are scored as those of the conic program, which is there for what it leaves.
 func TestPenaltyOfTheProgram(t *testing.T) {
-	backend := must.Of(backends.Open("native"))(t)
 	p := separable([]float64{3, -2, 4})
 	p.Fit = direct{}
-	_, err := NewPenalized(p, Settings{Backend: backend})
+	_, err := NewPenalized(p, Settings{Backend: native(t)})
 	require.ErrorContains(t, err, "3 radii and 4 hyperparameters")
 	p.H0, p.Lo, p.Hi = p.H0[:3], nil, nil
 	build := p.Build
@@ -177,9 +173,9 @@ func TestPenaltyOfTheProgram(t *testing.T) {
 		}
 		return [][]float64{{3 - w[0], -(2 - w[0]) / (1 + w[2]), 4 / (1 + w[2])}}
 	}}
-	fast := must.Of(NewPenalized(p, Settings{Backend: backend}))(t)
+	fast := must.Of(NewPenalized(p, Settings{Backend: native(t)}))(t)
 	p.Fit = nil
-	slow := must.Of(NewPenalized(p, Settings{Backend: backend}))(t)
+	slow := must.Of(NewPenalized(p, Settings{Backend: native(t)}))(t)
 	for _, w := range [][]float64{{0.7, 0.7, 0.5}, {1, 1, 0.2}, {0.1, 0.1, 2}} {
 		a := must.Of(fast.Solve(context.Background(), w, nil))(t)
 		b := must.Of(slow.Solve(context.Background(), w, nil))(t)

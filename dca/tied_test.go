@@ -40,8 +40,7 @@ func TestTied(t *testing.T) {
 	require.Equal(t, [][]float64{{6}, {1}}, p.Path)
 	kinds := must.Of(p.Kinds())(t)
 	require.Equal(t, [][]int{{0}, {1}}, kinds)
-	native := must.Of(backends.Open(backends.Default))(t)
-	form := must.Of(dca.NewPenalized(p, dca.Settings{Backend: native, Solver: backends.Options{Eps: 1e-10}}))(t)
+	form := must.Of(dca.NewPenalized(p, dca.Settings{Backend: native(t), Solver: backends.Options{Eps: 1e-10}}))(t)
 	defer form.Close()
 	for _, w := range [][]float64{{0.5, 0.25}, {0.1, 2}} {
 		s := must.Of(form.Solve(context.Background(), w, nil))(t)

@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/conetune/conetune/backends"
 	_ "github.com/conetune/conetune/backends/native"
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/must"
@@ -68,9 +67,8 @@ func TestWeightedClosedForm(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []float64{1, 1, 1, 1}, m.Program().H0)
 	require.Equal(t, []string{"x0", "x1", "x2", "x3"}, m.Names())
-	backend := must.Of(backends.Open("native"))(t)
 	for _, s := range []dca.Settings{{Tol: 1e-4, MaxIter: 500}, {Tol: 1e-4, GapTol: 1e-8, Agreement: 1e-3}} {
-		s.Backend = backend
+		s.Backend = native(t)
 		res := must.Of(dca.Solve(context.Background(), m.Program(), s))(t)
 		require.Equal(t, outcome.Converged, res.Status)
 		for j, b := range want {

@@ -72,7 +72,6 @@ func within(d *dataset.Data, r float64, intercept bool) (b []float64, b0, lambda
 // bisection, lambda is the mean of theirs, and the final fit is the lasso of all rows with the same norm.
 func TestFoldsShareRadii(t *testing.T) {
 	ctx := context.Background()
-	backend := must.Of(backends.Open("native"))(t)
 	cv := crossValidation(t)
 	for _, intercept := range []bool{false, true} {
 		if !intercept && testing.Short() {
@@ -81,7 +80,7 @@ func TestFoldsShareRadii(t *testing.T) {
 		m := must.Of(regression.ElasticNet(cv, options{Intercept: intercept, R0: []float64{2.5, 100}}))(t)
 		require.True(t, m.Advice().Folds)
 		p := m.Program()
-		low := must.Of(dca.LowerLevel(ctx, p, dca.Settings{Backend: backend}))(t)
+		low := must.Of(dca.LowerLevel(ctx, p, dca.Settings{Backend: native(t)}))(t)
 		require.Equal(t, backends.Optimal, low.Status)
 		each := len(low.X) / 3
 		validation, mean := 0.0, 0.0
@@ -97,14 +96,14 @@ func TestFoldsShareRadii(t *testing.T) {
 		require.Nil(t, e.Test)
 
 		b, b0, _ := within(cv.Data, 2.5, intercept)
-		fit, test := must.Both(m.Advice().Retrain(ctx, problems.Solver{Backend: backend, Fits: true}, p.H0))(t)
+		fit, test := must.Both(m.Advice().Retrain(ctx, problems.Solver{Backend: native(t), Fits: true}, p.H0))(t)
 		require.InDeltaSlice(t, b, fit.Coefficients, 1e-5)
 		require.InDelta(t, b0, fit.Intercept, 1e-5)
 		require.InDelta(t, half(cv.Test, b, b0), *test, 1e-5)
 
 		// With weights it is the lasso of all rows with that lambda.
 		b, b0 = lasso(cv.Data, 0.1, intercept)
-		fit, test, err := m.Advice().RetrainWeighted(ctx, problems.Solver{Backend: backend, Fits: true}, []float64{0.1, 0})
+		fit, test, err := m.Advice().RetrainWeighted(ctx, problems.Solver{Backend: native(t), Fits: true}, []float64{0.1, 0})
 		require.NoError(t, err)
 		require.InDeltaSlice(t, b, fit.Coefficients, 1e-5)
 		require.InDelta(t, half(cv.Test, b, b0), *test, 1e-5)
@@ -132,14 +131,13 @@ func ofFolds(t *testing.T) map[string]builder {
 // In penalty form the folds of every model are splits with the same weights, and their mean is what counts.
 func TestFoldsAreSplits(t *testing.T) {
 	ctx := context.Background()
-	backend := must.Of(backends.Open("native"))(t)
 	cv := crossValidation(t)
 	for name, build := range ofFolds(t) {
 		t.Run(name, func(t *testing.T) {
 			whole := must.Of(build.intercepted(cv))(t)
 			solve := func(m problems.Model) *dca.Solution {
 				p := m.Program()
-				q := must.Of(dca.NewPenalized(p, dca.Settings{Backend: backend}))(t)
+				q := must.Of(dca.NewPenalized(p, dca.Settings{Backend: native(t)}))(t)
 				defer q.Close()
 				s := must.Of(q.Solve(ctx, slices.Repeat([]float64{0.05}, p.Radii), nil))(t)
 				require.Equal(t, backends.Optimal, s.Status)
@@ -165,7 +163,6 @@ func TestFoldsAreSplits(t *testing.T) {
 // The multipliers of radii that the folds share are the derivatives of the mean of their losses, by finite differences.
 func TestFoldsDerivative(t *testing.T) {
 	ctx := context.Background()
-	backend := must.Of(backends.Open("native"))(t)
 	cv := crossValidation(t)
 	for name, build := range ofFolds(t) {
 		t.Run(name, func(t *testing.T) {
@@ -177,7 +174,7 @@ func TestFoldsDerivative(t *testing.T) {
 			value := func(r []float64) *dca.Solution {
 				q := p
 				q.H0 = r
-				s := must.Of(dca.LowerLevel(ctx, q, dca.Settings{Backend: backend}))(t)
+				s := must.Of(dca.LowerLevel(ctx, q, dca.Settings{Backend: native(t)}))(t)
 				require.Equal(t, backends.Optimal, s.Status)
 				return s
 			}

@@ -10,7 +10,6 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/internal/modeltest"
 	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/outcome"
@@ -189,10 +188,9 @@ func TestSeparableFolds(t *testing.T) {
 	}
 	require.Greater(t, math.Max(r.Lambda[0], r.Lambda[1]), 1e-8*top)
 	require.Less(t, *r.Refit.Test, 0.005)
-	native := must.Of(backends.Open("native"))(t)
 	for e := 0.0; e >= -4; e-- {
 		l := top * math.Pow(10, e)
-		_, test, err := m.Advice().RetrainWeighted(context.Background(), problems.Solver{Backend: native, Fits: true},
+		_, test, err := m.Advice().RetrainWeighted(context.Background(), problems.Solver{Backend: native(t), Fits: true},
 			[]float64{l, l})
 		require.NoError(t, err)
 		require.Greater(t, *test, *r.Refit.Test, "lambda %g", l)

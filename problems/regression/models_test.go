@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/internal/modeltest"
 	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/lower"
@@ -77,6 +78,11 @@ func some(t *testing.T, names ...string) map[string]builder {
 		out[name] = all[name]
 	}
 	return out
+}
+
+func native(t testing.TB) backends.ConicBackend {
+	t.Helper()
+	return must.Of(backends.Open("native"))(t)
 }
 
 func of(build constructor) builder {

@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/modeltest"
 	"github.com/conetune/conetune/internal/must"
@@ -103,7 +102,6 @@ func TestMultiTaskSelection(t *testing.T) {
 // the unit of the model being the same; the final fit is that of all rows together.
 func TestMultiTaskUnitsAndRetrain(t *testing.T) {
 	ctx := context.Background()
-	backend := must.Of(backends.Open("native"))(t)
 	rng := rand.New(rand.NewPCG(8, 3))
 	sets := []*dataset.Data{severalRows(rng, 40, 1), severalRows(rng, 30, 1), severalRows(rng, 20, 1)}
 	var wide []*dataset.Data
@@ -117,7 +115,7 @@ func TestMultiTaskUnitsAndRetrain(t *testing.T) {
 	fit := func(sets []*dataset.Data) (x [][]float64, e, last float64, predicted []float64) {
 		m := must.Of(regression.MultiTask(&dataset.Split{Train: sets[0], Val: sets[1], Test: sets[2]}, o))(t)
 		x, _ = modeltest.LowerLevel(t, m)
-		final, test := must.Both(m.Advice().Retrain(ctx, problems.Solver{Backend: backend, Fits: true}, o.R0))(t)
+		final, test := must.Both(m.Advice().Retrain(ctx, problems.Solver{Backend: native(t), Fits: true}, o.R0))(t)
 		return x, m.Evaluate(x).Validation, *test, final.Values(sets[2].Dense().RawRowView(3))
 	}
 	x, e, last, predicted := fit(sets)
@@ -131,7 +129,7 @@ func TestMultiTaskUnitsAndRetrain(t *testing.T) {
 
 	// Without units, the final fit is the lower level of the union.
 	m := must.Of(regression.MultiTask(&dataset.Split{Train: sets[0], Val: sets[1]}, options{R0: []float64{5, 50}}))(t)
-	final, test, err := m.Advice().Retrain(ctx, problems.Solver{Backend: backend, Fits: true}, []float64{5, 50})
+	final, test, err := m.Advice().Retrain(ctx, problems.Solver{Backend: native(t), Fits: true}, []float64{5, 50})
 	require.NoError(t, err)
 	require.Nil(t, test)
 	union := dataset.Stack(sets[0], sets[1])
@@ -145,7 +143,6 @@ func TestMultiTaskUnitsAndRetrain(t *testing.T) {
 // rows.
 func TestMultiTaskFolds(t *testing.T) {
 	ctx := context.Background()
-	backend := must.Of(backends.Open("native"))(t)
 	rng := rand.New(rand.NewPCG(12, 3))
 	d, test := severalRows(rng, 45, 1), severalRows(rng, 30, 1)
 	folds := must.Of(split.RandomFolds(45, 3, 1, 1, nil))(t)
@@ -153,7 +150,7 @@ func TestMultiTaskFolds(t *testing.T) {
 	m := must.Of(regression.MultiTask(cv, options{R0: []float64{6, 4}}))(t)
 	require.True(t, m.Advice().Folds)
 	p := m.Program()
-	form := must.Of(dca.NewPenalized(p, dca.Settings{Backend: backend}))(t)
+	form := must.Of(dca.NewPenalized(p, dca.Settings{Backend: native(t)}))(t)
 	defer form.Close()
 	s := must.Of(form.Solve(ctx, []float64{0.1, 0.05}, nil))(t)
 	validation := 0.0
@@ -174,14 +171,14 @@ func TestMultiTaskFolds(t *testing.T) {
 	value := func(r ...float64) *dca.Solution {
 		q := p
 		q.H0 = r
-		return must.Of(dca.LowerLevel(ctx, q, dca.Settings{Backend: backend}))(t)
+		return must.Of(dca.LowerLevel(ctx, q, dca.Settings{Backend: native(t)}))(t)
 	}
 	at := value(6, 4)
 	const step = 1e-3
 	require.InDelta(t, (value(6-step, 4).Value-value(6+step, 4).Value)/(2*step), at.Lambda[0], 1e-4)
 	require.InDelta(t, (value(6, 4-step).Value-value(6, 4+step).Value)/(2*step), at.Lambda[1], 1e-4)
 
-	final, e2 := must.Both(m.Advice().Retrain(ctx, problems.Solver{Backend: backend, Fits: true}, []float64{6, 4}))(t)
+	final, e2 := must.Both(m.Advice().Retrain(ctx, problems.Solver{Backend: native(t), Fits: true}, []float64{6, 4}))(t)
 	require.NotNil(t, e2)
 	all := must.Of(regression.MultiTask(&dataset.Split{Train: d, Val: test}, options{R0: []float64{6, 4}}))(t)
 	_, lambda := modeltest.LowerLevel(t, all)

@@ -147,12 +147,11 @@ func TestOneLargeWeight(t *testing.T) {
 	ctx := context.Background()
 	a := []float64{3, -2, 1, 4, -2, 0.5, 2, 2}
 	m := pairs(t, a)
-	backend := must.Of(backends.Open("native"))(t)
 	for _, lambda := range [][]float64{{3e12, 1, 0.5, 0.25, 0.1}, {3e12, 1, 0, 1e-9, 0.1}, {3e12, 1e12, 3, 1e-12, 1e-3}} {
 		want := shrunk(a, lambda)
-		fit := must.First(m.Advice().RetrainWeighted(ctx, problems.Solver{Backend: backend, Fits: true}, lambda))(t)
+		fit := must.First(m.Advice().RetrainWeighted(ctx, problems.Solver{Backend: native(t), Fits: true}, lambda))(t)
 		require.InDeltaSlice(t, want, fit.Coefficients, 1e-5)
-		form := must.Of(dca.NewPenalized(m.Program(), dca.Settings{Backend: backend}))(t)
+		form := must.Of(dca.NewPenalized(m.Program(), dca.Settings{Backend: native(t)}))(t)
 		s := must.Of(form.Solve(ctx, lower.Positive(lambda), nil))(t)
 		require.InDeltaSlice(t, want, s.X[0], 1e-4)
 	}
@@ -160,7 +159,6 @@ func TestOneLargeWeight(t *testing.T) {
 
 // Conic programs with weights of 24 decades have the solution, or say that they have not.
 func TestConicWeightsOfManyScales(t *testing.T) {
-	backend := must.Of(backends.Open("native"))(t)
 	for seed := range 60 {
 		rng := rand.New(rand.NewPCG(uint64(seed), 1))
 		a, lambda := make([]float64, 8), make([]float64, 5)
@@ -171,7 +169,7 @@ func TestConicWeightsOfManyScales(t *testing.T) {
 			lambda[j] = math.Pow(10, 24*rng.Float64()-12)
 		}
 		lambda[4] = math.Min(lambda[4], 1)
-		form := must.Of(dca.NewPenalized(pairs(t, a).Program(), dca.Settings{Backend: backend}))(t)
+		form := must.Of(dca.NewPenalized(pairs(t, a).Program(), dca.Settings{Backend: native(t)}))(t)
 		s := must.Of(form.Solve(context.Background(), lambda, nil))(t)
 		if s.Status == backends.Optimal {
 			require.InDeltaSlice(t, shrunk(a, lambda), s.X[0], 1e-4, "seed %d", seed)
@@ -181,12 +179,11 @@ func TestConicWeightsOfManyScales(t *testing.T) {
 
 // A conic program that is stopped early leaves no model, one that says so, or the solution.
 func TestTrainingSaysHowItEnded(t *testing.T) {
-	backend := must.Of(backends.Open("native"))(t)
 	a, lambda := []float64{3, -2, 1, 4, -2, 0.5, 2, 2}, []float64{4, 1, 0.5, 0.25, 0.1}
 	m := pairs(t, a)
 	inaccurate := 0
 	for most := 1; most < 30; most++ {
-		s := problems.Solver{Backend: backend, Options: backends.Options{MaxIterations: most}}
+		s := problems.Solver{Backend: native(t), Options: backends.Options{MaxIterations: most}}
 		fit, err := problems.TrainWeighted(context.Background(), m.Program(), s, lambda, m.Fit)
 		var failed *problems.TrainingError
 		switch {

@@ -16,6 +16,7 @@ import (
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/regression"
+	"github.com/conetune/conetune/tune"
 )
 
 // crossValidation splits 40 rows of six features into three folds.
@@ -187,6 +188,22 @@ func TestFoldsDerivative(t *testing.T) {
 				d := (value(up).Value - value(down).Value) / (2 * step)
 				require.InDelta(t, -d, at.Lambda[j], 2e-3*(1+math.Abs(d)), "radius %d", j)
 			}
+		})
+	}
+}
+
+// VF-iDCA on folds: what it reports is the mean over the folds, and its last fit has all rows.
+func TestFoldsTuned(t *testing.T) {
+	cv := crossValidation(t)
+	for name, build := range ofFolds(t) {
+		t.Run(name, func(t *testing.T) {
+			m := must.Of(build.intercepted(cv))(t)
+			res := must.Of(tune.Run(context.Background(), m, tune.Config{MaxIter: 4, Tol: 0.05}))(t)
+			require.NotNil(t, res.Refit)
+			require.Equal(t, tune.FinalAll, res.TrainedOn)
+			require.Nil(t, res.LowerLevel)
+			require.Greater(t, math.Abs(res.RefitFit.Coefficients[0]), 0.1)
+			require.Len(t, res.Selection.X, 6)
 		})
 	}
 }

@@ -1,12 +1,23 @@
 package cbf
 
 import (
+	"bytes"
+	"fmt"
+	"math"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/james-bowman/sparse"
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
 
+	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/formats/qps"
+	"github.com/conetune/conetune/internal/matrices"
 	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/internal/readertest"
 )
@@ -162,3 +173,118 @@ func random(rng *rand.Rand) *Model {
 	}
 	return m
 }
+
+// again is the model that is read from what another one is written as.
+func again(t *testing.T, m *Model) *Model {
+	t.Helper()
+	var text bytes.Buffer
+	require.NoError(t, m.Encode(&text))
+	return must.Of(Decode("again.cbf", &text))(t)
+}
+
+// What is written is read as the same model, of public instances, too.
+func TestEncode(t *testing.T) {
+	files := must.Of(filepath.Glob("testdata/*.cbf"))(t)
+	if dir := os.Getenv("CONETUNE_INSTANCES"); dir != "" {
+		files = append(files, must.Of(filepath.Glob(filepath.Join(dir, "conic", "*.cbf.gz")))(t)...)
+	}
+	require.NotEmpty(t, files)
+	for _, file := range files {
+		m := must.Of(Read(file))(t)
+		require.Equal(t, m, again(t, m), file)
+	}
+}
+
+// Programs of known optimum have it as models of this format, too, with the constant of their objective.
+func TestFromConic(t *testing.T) {
+	for file, optimum := range map[string]float64{"small": 6 - 2*math.Sqrt2, "cones": math.E + 1} {
+		m := must.Of(Read("testdata/" + file + ".cbf"))(t)
+		p := must.Of(m.Conic())(t)
+		sign := 1.0
+		if m.Maximize {
+			sign = -1
+		}
+		copied := again(t, must.Of(FromConic(p.Problem, sign*m.Constant))(t))
+		s, got := solve(t, copied)
+		require.Equal(t, backends.Optimal, s.Status)
+		require.InDelta(t, optimum, sign*got.Objective, 1e-6, file)
+	}
+
+	// Boxes, and a quadratic objective: see the file of package qps for the optimum.
+	q := must.Of(qps.Read("../qps/testdata/small.qps"))(t)
+	p := q.Conic()
+	s, got := solve(t, again(t, must.Of(FromConic(p.Problem, q.Constant))(t)))
+	require.Equal(t, backends.Optimal, s.Status)
+	require.InDeltaSlice(t, []float64{1, 1.5}, got.X[:2], 1e-5)
+	require.InDelta(t, 1.5+1.5*1.5-2-3+1, got.Objective, 1e-6)
+
+	// min (x + y)^2 - 3 (x + y) + z^2/2 - 2 z + 3 has the value -5/4 at x + y = 3/2, z = 2, where x = y is in the cones
+	// x^0.3 y^0.7 >= |z - 2|, the dual of that, and x^0.5 y^0.5 >= |z - 2|.
+	dense := func(r, c int, v ...float64) *sparse.CSC { return matrices.Compress(mat.NewDense(r, c, v)) }
+	problem := &backends.Problem{
+		P: dense(3, 3, 2, 2, 0, 0, 2, 0, 0, 0, 1),
+		Q: []float64{-3, -3, -2},
+		A: dense(9, 3, -1, 0, 0, 0, -1, 0, 0, 0, 1, -1, 0, 0, 0, -1, 0, 0, 0, 1, -1, 0, 0, 0, -1, 0, 0, 0, 1),
+		B: []float64{0, 0, 2, 0, 0, 2, 0, 0, 2},
+		Cones: []backends.Cone{backends.Power(0.3), backends.DualPower(0.3),
+			backends.GeneralizedPower([]float64{0.5, 0.5}, 1)},
+	}
+	s, got = solve(t, again(t, must.Of(FromConic(problem, 3))(t)))
+	require.Equal(t, backends.Optimal, s.Status)
+	require.InDelta(t, -1.25, got.Objective, 1e-6)
+	require.InDelta(t, 1.5, got.X[0]+got.X[1], 1e-4)
+	require.InDelta(t, 2, got.X[2], 1e-4)
+
+	problem.P = dense(3, 3, 0, 1, 0, 0, 0, 0, 0, 0, 1)
+	_, err := FromConic(problem, 0)
+	require.ErrorContains(t, err, "not positive semidefinite")
+	_, err = FromConic(&backends.Problem{Q: []float64{1}, A: dense(3, 1, 1, 1, 1), B: make([]float64, 3),
+		Cones: []backends.Cone{backends.NuclearNorm(1, 2)}}, 0)
+	require.ErrorContains(t, err, "nuclear")
+	_, err = FromConic(&backends.Problem{Q: []float64{math.NaN()}}, 0)
+	require.Error(t, err)
+}
+
+const head = "VER\n4\nOBJSENSE\nMIN\n"
+
+var format = readertest.Program[Model]{
+	Ending: ".cbf", Read: read, Decode: Decode, Open: Read,
+	Conic: func(m *Model) (*backends.Problem, error) {
+		mustBeInRange(m)
+		p, err := m.Conic()
+		if err != nil {
+			return nil, err
+		}
+		return p.Problem, nil
+	},
+	Files: []string{"testdata/small.cbf", "testdata/cones.cbf"},
+	Texts: []string{
+		head + "VAR\n2147483647 1\nF 2147483647\n", head + "PSDVAR\n1\n2147483647\n", head + "PSDCON\n2\n30000\n30000\n",
+		head + "VAR\n100000 1\nGMEANABS 100000\n", head + "VAR\n3 1\nSVECPSD 3\nCON\n2147385345 1\nSVECPSD 2147385345\n",
+		head + "POWCONES\n1 3\n3\n1\n2\n1e-300\nVAR\n10 2\n@0:POW 5\n@0:POW 5\nPOW*CONES\n1 2\n2\n1\n1\nCON\n3 1\n@0:POW* 3\n",
+		head + "VAR\n1 1\nF 1\nPSDCON\n1\n2\nHCOORD\n1\n0 0 1 0 1e308\nDCOORD\n1\n0 1 0 1.5D0\n",
+		head + "\f\nVAR\n1\v1\n\u00a0L+ 1\nOBJACOORD\n1\n0\u00a01\nOBJBCOORD\n-1\n",
+	},
+}
+
+// mustBeInRange panics where an entry of a model that was read is not one of what the model has.
+func mustBeInRange(m *Model) {
+	for _, s := range sections {
+		limits := m.limits()
+		for k, e := range *s.list(m) {
+			good := !math.IsNaN(e.Value) && !math.IsInf(e.Value, 0)
+			for j, kind := range s.indices {
+				i := e.Index
+				good = good && i[j] >= 0 && i[j] < limits[kind] && (kind != aColumn || i[j] <= i[j-1])
+				if good {
+					limits.matrix(m, kind, i[j])
+				}
+			}
+			if !good {
+				panic(fmt.Sprintf("entry %d of %s, %v, is out of range or not finite", k, s.keyword, e))
+			}
+		}
+	}
+}
+
+func FuzzRead(f *testing.F) { format.Fuzz(f) }

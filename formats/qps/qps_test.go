@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -13,6 +14,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/conetune/conetune/backends"
+	_ "github.com/conetune/conetune/backends/native"
 	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/internal/readertest"
 )
@@ -317,4 +320,79 @@ func random(rng *rand.Rand) *Model {
 	}
 	m.A = sparse.NewCSC(rows, n, ptr, ind, data)
 	return m
+}
+
+var format = readertest.Program[Model]{
+	Ending: ".qps", Read: read, Decode: Decode, Open: Read,
+	Conic: func(m *Model) (*backends.Problem, error) { return m.Conic().Problem, nil },
+	Files: []string{"testdata/small.qps", "testdata/fixed.mps"},
+	Texts: []string{
+		one("E", "RHS\n r 1e30\nRANGES\n r -2\nBOUNDS\n MI x\n UP x -3\nQMATRIX\n x y 1\n y x 1\n"),
+		one("G", "RHS\n c 7\n r inf\nBOUNDS\n BV x\n"), one("L", "RANGES\n r 1e19\nQSECTION c\n x x 1d0\n x x -1\n"),
+		"ROWS\n N c\nCOLUMNS\n M 'MARKER' 'INTORG'\nENDATA",
+		"NAME a b\nOBJSENSE MAX\nOBJNAME\n d\nROWS\n N c\n N d\nCOLUMNS\n x d 1 c 2\nENDATA\n",
+		"ROWS\n\f\n\v N c\n\u00a0L r\n\ufeff\nCOLUMNS\n x\u00a0c\v1\nENDATA\n", "\u00a0\nROWS\n",
+		"ROWS\n N c\nCOLUMNS\n x c 1e999\nENDATA\n",
+	},
+}
+
+func FuzzRead(f *testing.F) { format.Fuzz(f) }
+
+// again is the model that is read from what another one is written as.
+func again(t *testing.T, m *Model) *Model {
+	t.Helper()
+	var text bytes.Buffer
+	require.NoError(t, m.Encode(&text))
+	return must.Of(Decode("again.qps", &text))(t)
+}
+
+// What is written is read as the same model, but for the rounding of upper sides, of public instances, too.
+func TestEncode(t *testing.T) {
+	files := []string{"testdata/small.qps", "testdata/fixed.mps"}
+	if dir := os.Getenv("CONETUNE_INSTANCES"); dir != "" {
+		for _, pattern := range []string{"lp/*", "qp/*"} {
+			for _, f := range must.Of(filepath.Glob(filepath.Join(dir, pattern)))(t) {
+				if info := must.Of(os.Stat(f))(t); info.Size() < 300_000 {
+					files = append(files, f)
+				}
+			}
+		}
+	}
+	read := 0
+	for _, file := range files {
+		m, err := Read(file)
+		if err != nil {
+			continue
+		}
+		read++
+		copied := again(t, m)
+		require.InDeltaSlice(t, m.RowUpper, copied.RowUpper, 1e-9, file)
+		copied.RowUpper = m.RowUpper
+		if strings.Contains(strings.Join(m.Columns, ""), " ") {
+			require.Equal(t, []string{"x1", "x2"}, copied.Columns[:2])
+			copied.Objective, copied.Rows, copied.Columns = m.Objective, m.Rows, m.Columns
+		}
+		copied.Name = m.Name
+		require.Equal(t, m, copied, file)
+	}
+	require.GreaterOrEqual(t, read, 2)
+
+	m := must.Of(Read(files[0]))(t)
+	m.RowLower[0] = 100
+	require.ErrorContains(t, m.Encode(new(bytes.Buffer)), "row sum")
+}
+
+// A program of known optimum has it as a model of this format, too, with the constant of its objective.
+func TestFromConic(t *testing.T) {
+	m := must.Of(Read("testdata/small.qps"))(t)
+	copied := again(t, must.Of(FromConic(m.Conic().Problem, m.Constant))(t))
+	p := copied.Conic()
+	s := p.Solution(readertest.Solve(t, p.Problem))
+	require.InDeltaSlice(t, []float64{1, 1.5}, s.X[:2], 1e-5)
+	require.InDelta(t, 1.5+1.5*1.5-2-3+1, s.Objective, 1e-6)
+
+	problem := m.Conic().Problem
+	problem.Cones = []backends.Cone{backends.SecondOrder(len(problem.B))}
+	_, err := FromConic(problem, 0)
+	require.ErrorContains(t, err, "kind")
 }

@@ -6,15 +6,20 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
+	"runtime/debug"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode"
 
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"github.com/conetune/conetune/internal/must"
+	"github.com/conetune/conetune/internal/proptest"
 )
 
 func packed(t testing.TB, text string) []byte {
@@ -197,5 +202,132 @@ func TestPrintable(t *testing.T) {
 	} {
 		require.Equal(t, want, Printable(text))
 		require.Equal(t, want, Printable(want))
+	}
+}
+
+func TestCharge(t *testing.T) {
+	s := source(t, "a\n")
+	s.SetMemory(5e6)
+	require.NoError(t, s.Charge(1, "order", 3e6, "%d found: a matrix", 7))
+	require.EqualError(t, s.Charge(2, "order", 3e6, "%d found: a matrix", 8),
+		"f:2: order: 8 found: a matrix takes about 6 MB of memory, but the budget is 5 MB (GOMEMLIMIT gives more)")
+	require.NoError(t, s.Charge(3, "", 2e6, "the rest"), "what was refused is not counted")
+	require.Error(t, s.Charge(3, "", 1, "one more"))
+	s.SetMemory(math.MaxInt64)
+	require.Error(t, s.Charge(4, "", 1e19, "more than an int can count"))
+	require.Error(t, s.Charge(4, "", math.Inf(1), "what overflows"))
+}
+
+// The budget is the limit of the Go runtime, where one is set.
+func TestDefaultBudget(t *testing.T) {
+	old := debug.SetMemoryLimit(3e9)
+	defer debug.SetMemoryLimit(old)
+	s := source(t, "a\n")
+	require.NoError(t, s.Charge(1, "", 2e9, "a table"))
+	require.ErrorContains(t, s.Charge(1, "", 2e9, "a table"), "but the budget is 3 GB")
+}
+
+// What grows beyond the budget ends at the next line, with room for what was asked until then; and a text
+// that is small when it is packed does not take more than the budget either.
+func TestGrowthIsBounded(t *testing.T) {
+	text := packed(t, strings.Repeat("1\n", 1<<20))
+	s := source(t, text)
+	s.SetMemory(1 << 20)
+	var values []float64
+	_, err := s.Line()
+	for ; err == nil; _, err = s.Line() {
+		values = append(Grow(s, values, 1), 1)
+	}
+	require.ErrorContains(t, err,
+		"f:131073: what was read up to here takes about 1.05 MB of memory, but the budget is 1.05 MB")
+	require.Len(t, values, 1<<17+1)
+
+	s = source(t, packed(t, strings.Repeat("x", 1<<22)))
+	s.SetMemory(16 << 20)
+	_, err = s.Line()
+	require.ErrorContains(t, err, "f:1: a line of such a length takes about")
+	require.Less(t, cap(s.long), 2<<20)
+	s = source(t, packed(t, strings.Repeat("x", 1<<22)))
+	s.SetMemory(65 << 20)
+	line := must.Of(s.Line())(t)
+	require.Len(t, line, 1<<22)
+	_, err = s.Line()
+	require.Equal(t, io.EOF, err)
+}
+
+// prefix is the longest start of the text that is a number in plain decimal notation, found by trying all of them, and
+// its value from strconv. An exponent without digits, and a number out of range, count as none.
+func prefix(text string) (value float64, length int) {
+	for n := len(text); n > 0; n-- {
+		if strings.Trim(text[:n], "0123456789.eE+-") != "" {
+			continue
+		}
+		v, err := strconv.ParseFloat(text[:n], 64)
+		if err == nil {
+			if n < len(text) && text[n]|0x20 == 'e' && !strings.ContainsAny(text[:n], "eE") {
+				return 0, 0
+			}
+			return v, n
+		}
+		if _, is := err.(*strconv.NumError); is && err.(*strconv.NumError).Err == strconv.ErrRange {
+			return 0, 0
+		}
+	}
+	return 0, 0
+}
+
+func checkDecimal(t interface{ Fatalf(string, ...any) }, text string) {
+	want, n := prefix(text)
+	got, length := Decimal([]byte(text))
+	if length != n || math.Float64bits(got) != math.Float64bits(want) {
+		t.Fatalf("%q: %b of %d bytes, expected %b of %d", text, got, length, want, n)
+	}
+}
+
+// Every number must have the bits that strconv gives it, whatever follows it.
+func TestDecimalAgreesWithStrconv(t *testing.T) {
+	digits := rapid.StringMatching(`[0-9]{0,24}`)
+	proptest.Check(t, func(t *rapid.T) {
+		sign := rapid.SampledFrom([]string{"", "-", "+"})
+		text := sign.Draw(t, "sign") + digits.Draw(t, "whole") + rapid.SampledFrom([]string{"", "."}).Draw(t, "point") +
+			digits.Draw(t, "fraction")
+		if rapid.Bool().Draw(t, "power") {
+			text += rapid.SampledFrom([]string{"e", "E"}).Draw(t, "e") + sign.Draw(t, "sign of e") +
+				rapid.StringMatching(`[0-9]{0,3}`).Draw(t, "exponent")
+		}
+		checkDecimal(t, text+rapid.SampledFrom([]string{"", " ", ",0123456", "\n1", ":", "x", ".5", "-1", "e",
+			"\xff12345678"}).Draw(t, "rest"))
+	})
+	// All ways to write the same double.
+	proptest.Check(t, func(t *rapid.T) {
+		v := math.Float64frombits(rapid.Uint64().Draw(t, "bits"))
+		if rapid.Bool().Draw(t, "near 1") {
+			v = math.Ldexp(1+math.Abs(math.Mod(v, 1)), rapid.IntRange(-90, 90).Draw(t, "power of two"))
+		}
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return
+		}
+		checkDecimal(t, strconv.FormatFloat(v, rapid.SampledFrom([]byte("efg")).Draw(t, "format"),
+			rapid.IntRange(-1, 22).Draw(t, "digits"), 64))
+	})
+}
+
+func FuzzDecimal(f *testing.F) {
+	for _, text := range []string{"", "-", "1", "-0", "+.5", "5.", ".", "1e", "1e+", "1E-5x", "9007199254740993",
+		"0.9007199254740993", "18446744073709551615", "18446744073709551616",
+		"99999999999999999999", "1.7976931348623159e308", "4.9e-324", "2.4e-324", "1e99999999999999999999",
+		"123456789.123456789,", "0.00000000000000000000000012345678901234567",
+		"1234567890123456789e27", "1234567890123456789e-27", "1e28", "0x1p3", "1_0", "inf", "nan", "12345678:",
+		"0.1234567\x00"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) { checkDecimal(t, text[:min(len(text), 400)]) })
+}
+
+func TestDecimalDoesNotAllocate(t *testing.T) {
+	for _, text := range []string{"-12.25", "-1.2345678901234567e-300", "-1.2345678901234567",
+		"0.1234567890123456789012345678901234567890", "1e-300"} {
+		b := []byte(text)
+		require.Zero(t, testing.AllocsPerRun(100, func() { Decimal(b); Number(b) }), text)
 	}
 }

@@ -2,13 +2,20 @@ package svm
 
 import (
 	"context"
+	"math"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/internal/indices"
 	"github.com/conetune/conetune/internal/must"
+	"github.com/conetune/conetune/outcome"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/table/split"
@@ -90,4 +97,126 @@ func TestRetrainIsConic(t *testing.T) {
 		_, _, err := m.train(ended, problems.Solver{Backend: native(t), Fits: true}, within([]float64{1, 1, 1, 1, 1, 1, 1}))
 		require.ErrorContains(t, err, backends.Cancelled.String())
 	}
+}
+
+// Each rung of the squared hinge can be asked for, and conic programs have the validation error of its fits.
+func TestSquaredHingeRungs(t *testing.T) {
+	m := must.Of(New(folded(t, 3, 400, 6, 4, 1), Options{Loss: SquaredHinge}))(t)
+	for _, rung := range []string{"common", "adaptive", "adaptive-twice"} {
+		var errors []float64
+		for _, engine := range []string{"", tune.EngineConic} {
+			r := must.Of(tune.Run(context.Background(), m, tune.Config{Rung: rung, Engine: engine}))(t)
+			require.Equal(t, outcome.Converged, r.Status)
+			require.True(t, r.Ladder[len(r.Ladder)-1].Taken)
+			errors = append(errors, r.Refit.Validation)
+		}
+		require.InEpsilon(t, errors[1], errors[0], 1e-2, rung)
+	}
+	_, err := New(m.cv, Options{Loss: "square"})
+	require.ErrorContains(t, err, `svm: unknown loss "square"; known are: hinge, squared-hinge`)
+}
+
+// The final training is that of the conic program, and iterations of VF-iDCA are conic programs.
+func TestSquaredHingeIsConic(t *testing.T) {
+	ctx := context.Background()
+	m := must.Of(New(folded(t, 5, 80, 4, 3, 1), Options{ClassWeights: []float64{1, 2}, Loss: SquaredHinge}))(t)
+	for _, h := range [][]float64{{10, 0.3, 0.2, 0.1, 1e-6}, {0.05, 10, 10, 10, 10}} {
+		for _, of := range []training{within(h), weighted(h)} {
+			w, c := must.Both(m.train(ctx, problems.Solver{Backend: native(t), Fits: true}, of))(t)
+			conic, d := must.Both(m.train(ctx, problems.Solver{Backend: native(t), Options: backends.Options{Eps: 1e-10}},
+				of))(t)
+			require.InDeltaSlice(t, conic, w, 1e-4)
+			require.InDelta(t, d, c, 1e-4)
+		}
+	}
+	r := must.Of(tune.Run(ctx, m, tune.Config{Preset: tune.PresetPaper, MaxIter: 5}))(t)
+	require.Len(t, r.Trace, 5)
+	require.NotEqual(t, "fit", r.Trace[4].SubEngine)
+}
+
+// The folds choose a loss, and have the rungs and the machine of a run that is asked for it. A lambda is that of the
+// hinge where none is named.
+func TestLossByFolds(t *testing.T) {
+	ctx := context.Background()
+	for want, cv := range map[string]*dataset.CrossValidation{
+		SquaredHinge: folded(t, 3, 1000, 20, 2, 1), Hinge: folded(t, 3, 400, 6, 4, 1),
+	} {
+		run := func(loss string, c tune.Config) *tune.Result {
+			return must.Of(tune.Run(ctx, must.Of(New(cv, Options{Loss: loss}))(t), c))(t)
+		}
+		got, asked := run("", tune.Config{}), run(want, tune.Config{})
+		require.Equal(t, want, got.Loss)
+		require.Equal(t, asked.RefitFit, got.RefitFit)
+		require.Equal(t, asked.Ladder, got.Ladder)
+		require.Equal(t, Hinge, run("", tune.Config{Fixed: map[string]float64{"lambda": 0.1}}).Loss)
+	}
+}
+
+// boxed trains a machine on some rows within bounds by a conic program.
+func boxed(t *testing.T, m *Model, rows []int, lambda float64, bound []float64) (w []float64, c float64) {
+	model := convex.NewModel()
+	x, shift := model.Vector("w", len(bound)), model.Vector("c", 1)
+	model.Minimize(convex.Add(m.rows.design(rows, m.weights).hinge(x, shift, false),
+		convex.Scale(lambda/2, convex.SumSquares(x))))
+	model.Le("", convex.Abs(x), bound)
+	prog := must.Of(model.Compile())(t)
+	solver := must.Of(prog.Solver(convex.SolverOptions{Backend: native(t)}))(t)
+	defer solver.Close()
+	res := must.Of(solver.Solve(context.Background()))(t)
+	return res.Value(x), res.Value(shift)[0]
+}
+
+// The bounds of the second rung are those of the formula at the machines of the first, of each fold and of all rows, and
+// its machines those of conic programs within them.
+func TestLadder(t *testing.T) {
+	ctx := context.Background()
+	cv := folded(t, 11, 60, 5, 3, 1)
+	m := must.Of(New(cv, Options{ClassWeights: []float64{1, 2}}))(t)
+	first := must.Of(tune.Run(ctx, m, tune.Config{Rung: "common"}))(t)
+	r := must.Of(tune.Run(ctx, m, tune.Config{Rung: "adaptive"}))(t)
+	require.Equal(t, m.Names(), r.Names)
+	bounds := func(rows []int) []float64 {
+		w, _ := free(t, m, rows, first.Lambda[0])
+		out := make([]float64, len(w))
+		for j, v := range w {
+			out[j] = 3 * v * v / floats.Norm(w, math.Inf(1))
+		}
+		return out
+	}
+	hinge := 0.0
+	for _, f := range cv.Folds {
+		w, c := boxed(t, m, f.Train, r.Lambda[0], bounds(f.Train))
+		hinge += meanHinge(cv.Data, f.Val, m.weights, w, c) / 3
+	}
+	require.InEpsilon(t, hinge, r.Refit.Validation, 1e-3)
+	every := indices.Range(0, len(m.rows.y))
+	all := bounds(every)
+	require.InDeltaSlice(t, all, r.Selection.Upper, 1e-3)
+	w, c := boxed(t, m, every, r.Lambda[0], all)
+	require.InDeltaSlice(t, w, r.RefitFit.Coefficients, 1e-3)
+	require.InDelta(t, -c, r.RefitFit.Intercept, 1e-3)
+
+	again := must.Of(tune.Run(ctx, m, tune.Config{Rung: "adaptive", Workers: 3}))(t)
+	require.Equal(t, r.RefitFit, again.RefitFit)
+}
+
+// Rungs are compared by the differences of the score, row by row: the mean is that of the score, and the standard error
+// that of rows of one weight in folds of one size.
+func TestCompare(t *testing.T) {
+	cv := folded(t, 4, 60, 4, 3, 1)
+	m := must.Of(New(cv, Options{}))(t)
+	rungs := m.ladder()
+	r := must.Of(rungs[0].Models(nil, nil, nil))(t)[0].Advice()
+	var x, y [][]float64
+	for _, k := range []float64{0, 1, 2} {
+		x = append(x, []float64{1, -k, 0.5, 0}, []float64{0.2})
+		y = append(y, []float64{0.3, k, 0.5, -1}, []float64{0})
+	}
+	a, b := r.Losses(x), r.Losses(y)
+	require.Len(t, a, 60)
+	mean, se := r.Compare(a, b)
+	require.InDelta(t, m.Score(x)-m.Score(y), mean, 1e-12)
+	floats.Sub(a, b)
+	require.InEpsilon(t, stat.StdDev(a, nil)/math.Sqrt(60), se, 0.02)
+	require.InDelta(t, 10./3, r.Used(slices.Concat(y[:4], x[4:])), 1e-12) // a weight of 0 in the first and the last fold
 }

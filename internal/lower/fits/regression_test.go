@@ -3,12 +3,14 @@ package fits
 import (
 	"context"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
 	csc "github.com/james-bowman/sparse"
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/internal/hypergradient"
 	"github.com/conetune/conetune/internal/lower/design"
@@ -158,4 +160,228 @@ func TestSparseGroupSearch(t *testing.T) {
 	require.ErrorContains(t, err, "no forward mode")
 	_, err = NewSparseGroupLasso(train, val, triples(60), false)
 	require.ErrorContains(t, err, "feature 60 is in no group")
+}
+
+// The gradient of the mean over the folds is its finite difference, and its values are the means of folds solved apart.
+func TestFolds(t *testing.T) {
+	ctx := context.Background()
+	s := must.First(dataset.Generate(dataset.Config{Train: 60, Val: 1, Features: 12, Nonzeros: 4}, 5))(t)
+	cv := must.Of(dataset.CrossValidate(s.Train, 3, 1, nil))(t)
+	rows := func(index []int) Rows {
+		d := s.Train.Rows(index)
+		return Rows{X: design.New(d.X), Y: d.Y}
+	}
+	for _, kind := range kinds {
+		var models []lower.Fit
+		for _, f := range cv.Folds {
+			m := must.Of(kind.make(rows(f.Train), rows(f.Val), true))(t)
+			models = append(models, m)
+		}
+		mean := must.Of(lower.NewFolds(models))(t)
+		folds := mean
+		lambda := slices.Repeat([]float64{0.07 * folds.LambdaMax()}, folds.Dim())
+		at := must.Of(folds.Solve(ctx, lambda, 1e-15, nil))(t)
+		require.True(t, at.Solved)
+		sum, most := 0.0, 0.0
+		for k, m := range models {
+			pt := must.Of(m.Solve(ctx, lambda, 1e-15, nil))(t)
+			require.InDeltaSlice(t, pt.X[0], at.X[2*k], 1e-9)
+			sum += pt.Validation / 3
+			most = max(most, m.LambdaMax())
+		}
+		require.InDelta(t, sum, at.Validation, 1e-9)
+		require.Equal(t, most, folds.LambdaMax())
+		require.Len(t, folds.Traits().Path()[0], folds.Dim())
+		for _, mode := range []lower.Mode{lower.Adjoint, lower.Forward} {
+			g := must.Of(folds.Traits().Gradient(ctx, at, mode, 1e-10))(t)
+			for i := range g {
+				require.InDelta(t, difference(t, folds, at, i), g[i], 1e-4, "%s %s %d", kind.name, mode, i)
+			}
+		}
+	}
+	_, err := lower.NewFolds(nil)
+	require.ErrorContains(t, err, "no folds")
+	one := must.Of(Lasso(rows([]int{0, 1, 2}), rows([]int{3, 4}), false, sparse.Terms{}))(t)
+	two := must.Of(ElasticNet(rows([]int{0, 1, 2}), rows([]int{3, 4}), false, sparse.Terms{}))(t)
+	_, err = lower.NewFolds([]lower.Fit{one, two})
+	require.ErrorContains(t, err, "fold 1 has 2 hyperparameters, fold 0 has 1")
+}
+
+// Fits of a table in few rows have the values, gradients and certificates of those of all its rows.
+func TestSquaresRowsKeepFits(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	x, y := mat.NewDense(6000, 30, nil), make([]float64, 6000)
+	for i := range y {
+		row := x.RawRowView(i)
+		for j := range row {
+			row[j] = rng.NormFloat64() + 0.5*row[max(0, j-1)] + 2
+		}
+		y[i] = row[0] - row[3] + 0.1*row[7] + rng.NormFloat64()
+	}
+	split := func(rows func(mat.Matrix, []float64) Rows) (train, val Rows) {
+		return rows(x.Slice(0, 6000-3500, 0, 30), y[:2500]), rows(x.Slice(2500, 6000, 0, 30), y[2500:])
+	}
+	_, val := split(NewRows)
+	_, few := split(SquaresRows)
+	require.Equal(t, 32, few.X.Rows())
+	small := SquaresRows(x, y)
+	require.Equal(t, 32, small.X.Rows())
+	for _, intercept := range []bool{false, true} {
+		for _, kind := range kinds {
+			all := must.Of(kind.make(NewRows(x, y), val, intercept))(t)
+			reduced := must.Of(kind.make(small, few, intercept))(t)
+			require.InEpsilon(t, all.LambdaMax(), reduced.LambdaMax(), 1e-10)
+			for _, share := range []float64{0.3, 0.01, 1e-4} {
+				lambda := make([]float64, all.Dim())
+				for i := range lambda {
+					lambda[i] = share * all.LambdaMax() / float64(1+i%3)
+				}
+				want := must.Of(all.Solve(context.Background(), lambda, 1e-12, nil))(t)
+				got := must.Of(reduced.Solve(context.Background(), lambda, 1e-12, nil))(t)
+				require.True(t, got.Solved)
+				require.InEpsilon(t, want.Validation, got.Validation, 1e-9)
+				for v := range want.X {
+					require.InDeltaSlice(t, want.X[v], got.X[v], 1e-8)
+				}
+				first := must.Of(all.Traits().Gradient(context.Background(), want, lower.Adjoint, 1e-10))(t)
+				second := must.Of(reduced.Traits().Gradient(context.Background(), got, lower.Adjoint, 1e-10))(t)
+				require.InDeltaSlice(t, first, second, 1e-7)
+			}
+		}
+	}
+}
+
+// labelled replaces targets by their signs.
+func labelled(r Rows) Rows {
+	y := slices.Clone(r.Y)
+	for i := range y {
+		y[i] = math.Copysign(1, y[i])
+	}
+	return Rows{X: r.X, Y: y}
+}
+
+// counted replaces targets by counts that grow with them.
+func counted(r Rows) Rows {
+	y := slices.Clone(r.Y)
+	for i, v := range y {
+		y[i] = math.Round(2 * math.Exp(math.Tanh(v/2)))
+	}
+	return Rows{X: r.X, Y: y}
+}
+
+// Hypergradients in both modes are finite differences with factors, of which some are 0, and bounds, for all losses.
+func TestTermsHypergradient(t *testing.T) {
+	terms := sparse.Terms{}
+	for j := range 40 {
+		terms.Factors = append(terms.Factors, []float64{1, 0.4, 2, 1}[j%4])
+		terms.Lower = append(terms.Lower, []float64{0, math.Inf(-1), -0.2}[j%3])
+		terms.Upper = append(terms.Upper, []float64{math.Inf(1), 0.1}[j%2])
+	}
+	terms.Factors[2], terms.Factors[7] = 0, 0
+	smoothHypergradient(t, 1e-18, 1e-3, func(train, val Rows, intercept bool) (lower.Fit, error) {
+		return ElasticNet(train, val, intercept, terms)
+	})
+	smoothHypergradient(t, 1e-18, 1e-3, func(train, val Rows, intercept bool) (lower.Fit, error) {
+		return Logistic(labelled(train), labelled(val), intercept, terms)
+	})
+	smoothHypergradient(t, 1e-18, 1e-3, func(train, val Rows, intercept bool) (lower.Fit, error) {
+		return Poisson(counted(train), counted(val), intercept, terms)
+	})
+}
+
+// So it is with a weight for each feature.
+func TestWeightedHypergradients(t *testing.T) {
+	for _, compressed := range []bool{false, true} {
+		train, val := generated(t, "60-30-0-p40", 4, compressed)
+		logistic := must.Of(WeightedLogistic(labelled(train), labelled(val), true, sparse.Terms{}))(t)
+		poisson := must.Of(WeightedPoisson(counted(train), counted(val), true, sparse.Terms{}))(t)
+		for _, m := range []lower.Fit{logistic, poisson} {
+			for _, share := range []float64{0.6, 0.2} {
+				gradients{tol: 1e-14, h: 1e-5, share: 1e-4, forward: 1e-7}.check(t, m, rolling(m, share), compressed, share)
+			}
+		}
+	}
+}
+
+// smoothHypergradient checks that hypergradients in both modes are finite differences, of relative length h, of the
+// validation loss of refits.
+func smoothHypergradient(t *testing.T, tol, h float64, of func(train, val Rows, intercept bool) (lower.Fit, error)) {
+	for _, intercept := range []bool{false, true} {
+		for _, compressed := range []bool{false, true} {
+			for _, share := range []float64{0.3, 0.05} {
+				train, val := generated(t, "60-30-0-p40", 4, compressed)
+				m := must.Of(of(train, val, intercept))(t)
+				lambda := []float64{share * m.LambdaMax(), 0.5 * share * m.LambdaMax()}
+				gradients{tol: tol, h: h, share: 1e-4, forward: 1e-7}.check(t, m, lambda, intercept, compressed, share)
+			}
+		}
+	}
+}
+
+func TestLogisticSearch(t *testing.T) {
+	train, val := generated(t, "60-60-0-p40", 4, false)
+	m := must.Of(Logistic(labelled(train), labelled(val), true, sparse.Terms{}))(t)
+	descend(t, m, 1+1e-8, hypergradient.Settings{}, hypergradient.IGJO, hypergradient.IFDM, hypergradient.HOAG)
+	_, err := Logistic(train, val, true, sparse.Terms{})
+	require.ErrorContains(t, err, "expected -1 or 1")
+}
+
+// Radii that hold nothing back leave the maximum of the likelihood, where the bound of the multipliers says nothing
+// until the gradient is rounding. The maximum is Newton's, in this test.
+func TestLogisticWithinLooseRadii(t *testing.T) {
+	ctx := context.Background()
+	for seed := range uint64(2) {
+		rng := rand.New(rand.NewPCG(seed, 1))
+		const n, p = 6750, 100
+		x, y := mat.NewDense(n, p, nil), make([]float64, n)
+		truth := make([]float64, p)
+		for j := range 20 {
+			truth[j] = rng.NormFloat64()
+		}
+		for i := range n {
+			f := 0.0
+			for j := range p {
+				v := rng.NormFloat64()
+				x.Set(i, j, v)
+				f += v * truth[j]
+			}
+			y[i] = math.Copysign(1, f+2*rng.NormFloat64())
+		}
+		b := mat.NewVecDense(p, nil)
+		value := 0.0
+		for range 30 {
+			var f, gradient, step mat.VecDense
+			f.MulVec(x, b)
+			slope, root := mat.NewVecDense(n, nil), mat.NewDense(n, p, nil)
+			value = 0
+			for i := range n {
+				q := 1 / (1 + math.Exp(y[i]*f.AtVec(i)))
+				value += math.Log1p(math.Exp(-y[i]*f.AtVec(i))) / n
+				slope.SetVec(i, -y[i]*q/n)
+				for j := range p {
+					root.Set(i, j, x.At(i, j)*math.Sqrt(q*(1-q)/n))
+				}
+			}
+			gradient.MulVec(x.T(), slope)
+			var hessian mat.Dense
+			hessian.Mul(root.T(), root)
+			require.NoError(t, step.SolveVec(&hessian, &gradient))
+			b.SubVec(b, &step)
+		}
+		l1, l2 := 0.0, 0.0
+		for j := range p {
+			l1 += math.Abs(b.AtVec(j))
+			l2 += b.AtVec(j) * b.AtVec(j) / 2
+		}
+		rows := NewRows(x, y)
+		m := must.Of(Logistic(rows, rows, false, sparse.Terms{}))(t)
+		for _, share := range []float64{1.05, 1.23, 3} {
+			at := must.Of(m.Within().Solve(ctx, []float64{share * l1, share * l2}, 7e-10))(t)
+			require.True(t, at.Solved, "seed %d, share %v, gap %v", seed, share, at.Gap)
+			require.InDelta(t, value, at.Loss, 1e-8)
+			for j := range p {
+				require.InDelta(t, b.AtVec(j), at.X[0][j], 1e-3)
+			}
+		}
+	}
 }

@@ -5,18 +5,22 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/internal/crew"
 	"github.com/conetune/conetune/internal/lower/bilevel"
 	"github.com/conetune/conetune/internal/lower/design"
 	"github.com/conetune/conetune/internal/lower/lowertest"
+	"github.com/conetune/conetune/internal/lower/numerics"
 	"github.com/conetune/conetune/internal/lower/survival"
 	"github.com/conetune/conetune/internal/matrices"
 	"github.com/conetune/conetune/internal/must"
+	"github.com/conetune/conetune/internal/stop/stoptest"
 	"github.com/conetune/conetune/outcome"
 )
 
@@ -159,6 +163,232 @@ func TestSmoothFromNearby(t *testing.T) {
 				for _, step := range []float64{1e-1, 1e-2, 1e-3, 1e-4} {
 					next := must.Of(g.solve(context.Background(), l*(1-step), w2, tol, s))(t)
 					require.Equal(t, outcome.Converged, next.Status, "%v %v %v %v: gap %v", share, w2, tol, step, g.Relative(next.Gap))
+				}
+			}
+		}
+	}
+}
+
+// weighed are rows with weights 1 to 3 and an offset, and the same rows, each as often as its weight says.
+func weighed(seed uint64, n, p int, target func(f float64) float64, dense bool) (once, often Sample) {
+	rng := rand.New(rand.NewPCG(seed, 7))
+	var rows []float64
+	var index []int
+	x := mat.NewDense(n, p, nil)
+	for i := range n {
+		f := 0.3
+		for j := range p {
+			if dense || rng.Float64() < 0.3 {
+				x.Set(i, j, rng.NormFloat64())
+			}
+			f += x.At(i, j) * 0.8 / float64(1+j)
+		}
+		once.Offset = append(once.Offset, 0.5*rng.NormFloat64())
+		once.Y = append(once.Y, target(f+once.Offset[i]+0.3*rng.NormFloat64()))
+		once.Weights = append(once.Weights, float64(1+i%3))
+		for range 1 + i%3 {
+			rows, index = append(rows, x.RawRowView(i)...), append(index, i)
+		}
+	}
+	many := mat.NewDense(len(index), p, rows)
+	if once.X, often.X = design.New(x), design.New(many); !dense {
+		once.X, often.X = compressedColumns(x), compressedColumns(many)
+	}
+	for _, i := range index {
+		often.Y, often.Offset = append(often.Y, once.Y[i]), append(often.Offset, once.Offset[i])
+	}
+	floats.Scale(17, once.Weights) // of any unit
+	return once, often
+}
+
+// observers are regressions of a sample.
+var observers = map[string]struct {
+	target func(f float64) float64
+	of     func(s Sample, intercept bool, t Terms) (*Fit, error)
+}{
+	"squares":  {func(f float64) float64 { return f }, Squares},
+	"logistic": {func(f float64) float64 { return math.Copysign(1, f) }, Logistic},
+	"poisson":  {func(f float64) float64 { return math.Floor(2 * math.Exp(f)) }, Poisson},
+}
+
+// TestRowsOfWeight: a row of weight 2 is two rows, with offsets and without, with terms and without.
+func TestRowsOfWeight(t *testing.T) {
+	ctx := context.Background()
+	for name, c := range observers {
+		for _, dense := range []bool{true, false} {
+			once, often := weighed(3, 60, 12, c.target, dense)
+			for _, intercept := range []bool{true, false} {
+				for _, terms := range []Terms{{}, {Factors: append([]float64{0, 0, 2}, 1, 1, 1, 1, 1, 1, 1, 1, 1),
+					Upper: append([]float64{0.1}, infinite(11)...)}} {
+					a, err := c.of(once, intercept, terms)
+					require.NoError(t, err, name)
+					b, err := c.of(often, intercept, terms)
+					require.NoError(t, err, name)
+					require.InEpsilon(t, b.LambdaMax(), a.LambdaMax(), 1e-9, name)
+					require.InEpsilon(t, b.scale, a.scale, 1e-9, name)
+					for _, share := range []float64{0.5, 0.05} {
+						s := must.Of(a.solve(ctx, share*a.LambdaMax(), 0.01, 1e-13, nil))(t)
+						r := must.Of(b.solve(ctx, share*a.LambdaMax(), 0.01, 1e-13, nil))(t)
+						require.Contains(t, []outcome.Stop{outcome.Converged, numerics.Exhausted}, s.Status, name)
+						require.InDelta(t, r.Objective, s.Objective, 1e-10, name)
+						require.InDelta(t, r.B0[0], s.B0[0], 1e-6, name)
+						require.InDeltaSlice(t, r.B, s.B, 1e-6, name)
+					}
+				}
+			}
+		}
+	}
+}
+
+func infinite(n int) []float64 {
+	return slices.Repeat([]float64{math.Inf(1)}, n)
+}
+
+func TestStopped(t *testing.T) {
+	x, y := lowertest.Sample(5, 60, 90, 10, 1)
+	d := design.New(x)
+	g := must.Of(Squares(Sample{X: d, Y: y}, true, Terms{}))(t)
+	top := g.LambdaMax()
+	near := must.Of(g.solve(context.Background(), 0.1*top, 0, 0, nil))(t)
+	q := problem{groups: lowertest.EqualGroups(90, 9), l1: []float64{0.05 * top}}
+	q.norm = slices.Repeat([]float64{0.1 * top}, len(q.groups))
+	groups := must.Of(Groups(Sample{X: d, Y: y}, true, q.groups))(t)
+	labels := make([]float64, len(y))
+	for i, v := range y {
+		labels[i] = math.Copysign(1, v)
+	}
+	l := must.Of(Logistic(Sample{X: d, Y: labels}, true, Terms{}))(t)
+	end := func(s *Solution, err error) lowertest.End {
+		require.NoError(t, err)
+		return lowertest.End{Status: s.Status, Objective: s.Objective}
+	}
+	lowertest.StopsInTime(t, map[string]func(ctx context.Context) lowertest.End{
+		"homotopy": func(ctx context.Context) lowertest.End {
+			return end(g.solve(ctx, 0.05*top, 0, 1e-12, near))
+		},
+		"dual Newton": func(ctx context.Context) lowertest.End {
+			return end(g.solve(ctx, 1e-3*top, 1e-3, 1e-12, nil))
+		},
+		"epochs": func(ctx context.Context) lowertest.End {
+			return end(g.solve(ctx, 0.2*top, 0, 1e-12, nil))
+		},
+		"groups": func(ctx context.Context) lowertest.End {
+			return end(groups.Solve(ctx, q.weights(groups), 1e-12, nil))
+		},
+		"logistic": func(ctx context.Context) lowertest.End {
+			return end(l.solve(ctx, 0.05*l.LambdaMax(), 1e-3, 0, nil))
+		},
+	})
+}
+
+// A solve ends with its context.
+func TestCancelled(t *testing.T) {
+	x, y := lowertest.Sample(10, 50, 300, 5, 1)
+	for looks := range 3 {
+		for kind := range lossesOfTests {
+			g := problem{kind: kind, y: targets(kind, y)}.fit(t, design.New(x))
+			s := must.Of(g.solve(stoptest.After(looks), 1e-3*g.LambdaMax(), 0, 1e-10, nil))(t)
+			require.Equal(t, outcome.Cancelled, s.Status, kind)
+		}
+		g := must.Of(Cox(Sample{X: design.New(x), Y: y}, survival.Breslow, Terms{}))(t)
+		s := must.Of(g.solve(stoptest.After(looks), 1e-3*g.LambdaMax(), 0, 1e-10, nil))(t)
+		require.Equal(t, outcome.Cancelled, s.Status)
+	}
+}
+
+// every third feature has no penalty, and the others have different ones.
+func someFactors(p int) []float64 {
+	f := make([]float64, p)
+	for j := range f {
+		f[j] = float64(j%3) * (1 + 0.1*float64(j%4))
+		if j > 12 {
+			f[j] = 0.5 + float64(j%3)
+		}
+	}
+	return f
+}
+
+// someBounds are none, of one sign, of the other, and narrow.
+func someBounds(p int) (lower, upper []float64) {
+	lower, upper = make([]float64, p), make([]float64, p)
+	for j := range p {
+		lower[j], upper[j] = math.Inf(-1), math.Inf(1)
+		switch j % 4 {
+		case 1:
+			lower[j] = 0
+		case 2:
+			upper[j] = 0
+		case 3:
+			lower[j], upper[j] = -0.2, 0.1
+		}
+	}
+	return lower, upper
+}
+
+// At LambdaMax no coefficient is in use but those without a penalty, and with the weight a little smaller one is.
+func TestLambdaMax(t *testing.T) {
+	for kind := range lossesOfTests {
+		for _, way := range []string{"lasso", "factors", "bounds", "both"} {
+			for _, intercept := range []bool{false, true} {
+				x, y := lowertest.Sample(9, 50, 20, 4, 1)
+				c := problem{kind: kind, x: x, y: targets(kind, y), intercept: intercept}
+				ways[way](&c, 0)
+				g := c.fit(t, design.New(x))
+				top := g.LambdaMax()
+				penalised := func(share float64) (n int) {
+					c.l1, c.l2 = []float64{share * top}, nil
+					s := c.solve(t, g, 1e-12, nil)
+					c.optimal(t, s, 1e-5*top, fmt.Sprint(kind, way, intercept, share))
+					for _, e := range support(s) {
+						if g.terms.Factors[e/g.k] > 0 {
+							n++
+						}
+					}
+					return n
+				}
+				require.Zero(t, penalised(1+1e-9), "%s %s", kind, way)
+				require.Positive(t, penalised(0.98), "%s %s", kind, way)
+				if kind == "squares" && way == "lasso" {
+					require.Equal(t, 1, penalised(0.999))
+				}
+			}
+		}
+	}
+}
+
+// Without matrices a solver has the answers that it has with them.
+func TestTermsImplicit(t *testing.T) {
+	for _, kind := range smooth {
+		x, y := lowertest.Sample(5, 80, 120, 4, 0.5)
+		c := problem{kind: kind, x: x, y: targets(kind, y), intercept: true}
+		ways["both"](&c, 0)
+		g := c.fit(t, compressedColumns(x))
+		j := must.Of(g.With(Sample{X: compressedColumns(x), Y: c.y}))(t)
+		centre := [][]float64{make([]float64, 120), {0.1}}
+		for _, w := range []*bilevel.JointWeights{
+			{Train: 1, Penalties: []float64{0.05 * g.LambdaMax(), 1e-2}},
+			{Train: 0.7, Validation: 0.4, Rho: 1e-3, Centre: centre, Penalties: []float64{0.03 * g.LambdaMax(), 0.01}},
+		} {
+			var points [2]*bilevel.JointPoint
+			var solutions [2][][]float64
+			for way, most := range []int{1000, 5} {
+				s := j.solver()
+				s.most = most
+				s.take(nil)
+				for range 20 {
+					require.NoError(t, s.Model(context.Background(), nil))
+					points[way] = must.Of(s.Solve(context.Background(), w))(t)
+					require.NotNil(t, points[way])
+					must.Of(s.Check(context.Background(), w))(t)
+				}
+				solutions[way] = s.X()
+			}
+			require.InEpsilon(t, points[0].Objective, points[1].Objective, 1e-9, kind)
+			require.InDeltaSlice(t, solutions[0][0], solutions[1][0], 1e-5, kind)
+			for r, row := range points[0].Curvature {
+				for q, want := range row {
+					require.InDelta(t, want, points[1].Curvature[r][q], 1e-3*(1e-3+math.Sqrt(row[r]*points[0].Curvature[q][q])),
+						"%s %d %d", kind, r, q)
 				}
 			}
 		}

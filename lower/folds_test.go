@@ -93,7 +93,16 @@ func TestFoldsOfUnlikeParts(t *testing.T) {
 	low, high = lower.BoundsOf(ridge{target: 6})
 	require.InEpsilon(t, 60*lower.LeastShare, low[0], 1e-15)
 	require.InEpsilon(t, 60*lower.MostShare, high[0], 1e-15)
+	_, err := lower.NewFolds(nil)
+	require.ErrorContains(t, err, "no folds")
+	_, err = lower.NewFolds([]lower.Fit{ridge{}, plane{}})
+	require.ErrorContains(t, err, "fold 1 has 2 hyperparameters, fold 0 has 1")
 }
+
+// plane is a fit of two hyperparameters.
+type plane struct{ ridge }
+
+func (plane) Dim() int { return 2 }
 
 // counted counts how often its LambdaMax is asked for, which goes through all rows of a machine.
 type counted struct {

@@ -76,48 +76,6 @@ func ofNorms(p int, yield func(name string, m norms)) {
 	}
 }
 
-// The lower level has the value of the conic program, a point within the radii, and multipliers that bound it from
-// below.
-func TestLowerOfNormsAgainstConic(t *testing.T) {
-	for k, size := range []shape{{30, 15, 8}, {20, 10, 48}} {
-		ofNorms(size.p, func(name string, m norms) {
-			rng := rand.New(rand.NewPCG(uint64(k), 3))
-			train, val := drawRows(rng, size.n, size.p, few, "squares"), drawRows(rng, size.m, size.p, few, "squares")
-			g := m.fit(t, train, val)
-			low := g.Within()
-			for _, scale := range []float64{1e-6, 0.03, 0.3, 1, 3, 100, 0.1} {
-				r := make([]float64, g.Dim())
-				for j := range r {
-					r[j] = scale * []float64{1, 0.3, 1e-3, 1e-6}[j%4]
-				}
-				if m.shared {
-					r[len(r)-1] = scale
-				}
-				name := fmt.Sprint(name, size, scale)
-				got := must.Of(low.Solve(context.Background(), r, 1e-9))(t)
-				require.True(t, got.Solved, "%s: gap %g", name, got.Gap)
-				want := m.lower(t, train, r)
-				require.InDelta(t, want.Value, got.Loss, 1e-6, name)
-				v := g.Values(got.X)
-				require.InDelta(t, got.Loss, v.Train, 1e-12, name)
-				for j, p := range v.Penalties {
-					require.LessOrEqual(t, p, r[j]*(1+1e-9), name)
-					require.GreaterOrEqual(t, got.Lambda[j], 0.0)
-				}
-				// The multipliers, which need not be unique, bound the value at other radii.
-				for range 3 {
-					other, bound := slices.Clone(r), got.Loss-got.Gap
-					for j := range other {
-						other[j] *= 0.5 + rng.Float64()
-						bound -= got.Lambda[j] * (other[j] - r[j])
-					}
-					require.GreaterOrEqual(t, m.lower(t, train, other).Value, bound-1e-7, name)
-				}
-			}
-		})
-	}
-}
-
 // The subproblem has the optimum of the conic program, for one split and for folds.
 func TestSubproblemOfNormsAgainstConic(t *testing.T) {
 	for k, size := range []shape{{30, 15, 8}, {20, 10, 48}} {
@@ -242,46 +200,6 @@ func (m norms) stationary(t *testing.T, name string, train, val []sample, c *bil
 		want := math.Max(c.Low[j], math.Min(c.High[j], c.R[j]-(s.M0*c.Gamma[j]-push[j])/c.Rho))
 		require.InDelta(t, want, r, 1e-6, name)
 	}
-}
-
-// Solves from a start in penalty form, and after others, and on any number of threads, give the same values, and these
-// the same bytes.
-func TestNormsStartsAndThreads(t *testing.T) {
-	rng := rand.New(rand.NewPCG(5, 5))
-	m := norms{members: lowertest.EqualGroups(48, 4), shared: true, intercept: true}
-	var parts []bilevel.Fit
-	c := &bilevel.Centre{Alpha: 50, Rho: 1e-2, Tol: 1e-8, Value: 0.3}
-	for j := range 13 {
-		c.R, c.Gamma, c.Low, c.High = append(c.R, 0.2), append(c.Gamma, 0.01*float64(j)), append(c.Low, 1e-6),
-			append(c.High, math.Inf(1))
-	}
-	for range 3 {
-		parts = append(parts, m.fit(t, drawRows(rng, 20, 48, few, "squares"), drawRows(rng, 10, 48, few, "squares")))
-		c.X = append(c.X, [][]float64{make([]float64, 48), {0}})
-	}
-	var solutions []*bilevel.Subsolution
-	for _, workers := range []int{1, 3} {
-		s := must.Of(parts[0].Subproblem(parts, workers)(context.Background(), c))(t)
-		require.True(t, s.Solved)
-		solutions = append(solutions, s)
-	}
-	require.Equal(t, solutions[0], solutions[1])
-
-	r := append(slices.Repeat([]float64{0.3}, 12), 1.5)
-	cold := must.Of(parts[0].Within().Solve(context.Background(), r, 1e-9))(t)
-	warm := parts[0].Within()
-	require.NoError(t, warm.Begin(context.Background(), cold.Lambda, cold.X))
-	again := must.Of(warm.Solve(context.Background(), r, 1e-9))(t)
-	require.True(t, again.Solved)
-	require.InDelta(t, cold.Loss, again.Loss, 1e-8)
-
-	stopped, cancel := context.WithCancel(context.Background())
-	cancel()
-	none := must.Of(parts[0].Within().Solve(stopped, r, 1e-9))(t)
-	require.False(t, none.Solved)
-	sub := must.Of(parts[0].Subproblem(parts, 1)(stopped, c))(t)
-	require.False(t, sub.Solved)
-	require.Nil(t, sub.X)
 }
 
 // shortest is the point of least norm that interpolates, by a conic program.

@@ -142,16 +142,6 @@ func triples(p int) [][]int {
 	return groups
 }
 
-func TestSparseGroupHypergradient(t *testing.T) {
-	for _, intercept := range []bool{false, true} {
-		for _, share := range []float64{0.3, 0.1, 0.03} {
-			train, val := generated(t, "60-30-0-p90", 4, false)
-			m := must.Of(NewSparseGroupLasso(train, val, triples(90), intercept))(t)
-			gradients{tol: 1e-15, h: 1e-5, share: 1e-5}.check(t, m, rolling(m, share), intercept, share)
-		}
-	}
-}
-
 func TestSparseGroupSearch(t *testing.T) {
 	train, val := generated(t, "80-60-0-p90", 5, false)
 	m := must.Of(NewSparseGroupLasso(train, val, triples(90), false))(t)
@@ -160,51 +150,6 @@ func TestSparseGroupSearch(t *testing.T) {
 	require.ErrorContains(t, err, "no forward mode")
 	_, err = NewSparseGroupLasso(train, val, triples(60), false)
 	require.ErrorContains(t, err, "feature 60 is in no group")
-}
-
-// The gradient of the mean over the folds is its finite difference, and its values are the means of folds solved apart.
-func TestFolds(t *testing.T) {
-	ctx := context.Background()
-	s := must.First(dataset.Generate(dataset.Config{Train: 60, Val: 1, Features: 12, Nonzeros: 4}, 5))(t)
-	cv := must.Of(dataset.CrossValidate(s.Train, 3, 1, nil))(t)
-	rows := func(index []int) Rows {
-		d := s.Train.Rows(index)
-		return Rows{X: design.New(d.X), Y: d.Y}
-	}
-	for _, kind := range kinds {
-		var models []lower.Fit
-		for _, f := range cv.Folds {
-			m := must.Of(kind.make(rows(f.Train), rows(f.Val), true))(t)
-			models = append(models, m)
-		}
-		mean := must.Of(lower.NewFolds(models))(t)
-		folds := mean
-		lambda := slices.Repeat([]float64{0.07 * folds.LambdaMax()}, folds.Dim())
-		at := must.Of(folds.Solve(ctx, lambda, 1e-15, nil))(t)
-		require.True(t, at.Solved)
-		sum, most := 0.0, 0.0
-		for k, m := range models {
-			pt := must.Of(m.Solve(ctx, lambda, 1e-15, nil))(t)
-			require.InDeltaSlice(t, pt.X[0], at.X[2*k], 1e-9)
-			sum += pt.Validation / 3
-			most = max(most, m.LambdaMax())
-		}
-		require.InDelta(t, sum, at.Validation, 1e-9)
-		require.Equal(t, most, folds.LambdaMax())
-		require.Len(t, folds.Traits().Path()[0], folds.Dim())
-		for _, mode := range []lower.Mode{lower.Adjoint, lower.Forward} {
-			g := must.Of(folds.Traits().Gradient(ctx, at, mode, 1e-10))(t)
-			for i := range g {
-				require.InDelta(t, difference(t, folds, at, i), g[i], 1e-4, "%s %s %d", kind.name, mode, i)
-			}
-		}
-	}
-	_, err := lower.NewFolds(nil)
-	require.ErrorContains(t, err, "no folds")
-	one := must.Of(Lasso(rows([]int{0, 1, 2}), rows([]int{3, 4}), false, sparse.Terms{}))(t)
-	two := must.Of(ElasticNet(rows([]int{0, 1, 2}), rows([]int{3, 4}), false, sparse.Terms{}))(t)
-	_, err = lower.NewFolds([]lower.Fit{one, two})
-	require.ErrorContains(t, err, "fold 1 has 2 hyperparameters, fold 0 has 1")
 }
 
 // Fits of a table in few rows have the values, gradients and certificates of those of all its rows.

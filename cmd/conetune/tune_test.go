@@ -21,14 +21,6 @@ import (
 	"github.com/conetune/conetune/tune"
 )
 
-// documented are the fields of the JSON object that users may rely on.
-var documented = []string{
-	"model", "method", "backend", "status", "time_seconds", "setup_seconds", "iterations", "validation_error",
-	"test_error",
-	"refit", "hyperparameters", "radii", "lower_gap", "stationarity", "alpha", "backend_setups", "backend_updates",
-	"solver_iterations", "seed", "version",
-}
-
 // threeParts is a --split into rows for training, validation and test.
 const threeParts = "0.5/0.25/rest"
 
@@ -246,35 +238,6 @@ range: 1e-4:1
 	require.Equal(t, map[string]any{"model": "elastic-net", "data": "t.csv", "target": "y", "drop": "f5,f6", "folds": "4",
 		"standardize": "true", "method": "vf-idca", "evaluations": "9",
 		"range": "1e-4:1", "time-limit": "1m30s", "memory": "1234567890", "seed": "2"}, records["b"]["settings"])
-}
-
-// Searches have the fields of all methods, and are bounded by their evaluations.
-func TestSearches(t *testing.T) {
-	data := write(t, t.TempDir(), "table.csv", csvText(1, 90, 6))
-	for _, method := range tune.Methods() {
-		if method == tune.MethodVFiDCA || method == tune.MethodVFiDCAT {
-			continue
-		}
-		o := conetune(t, "tune", "elastic-net", "--data", data, "--split", threeParts, "--json", "--seed", "4",
-			"--method", method, "--evaluations", "9")
-		o.ok(t)
-		require.Empty(t, o.stderr)
-		m := o.object(t)
-		for _, name := range documented {
-			require.Contains(t, m, name)
-		}
-		require.Equal(t, method, m["method"])
-		require.Equal(t, "converged", m["status"])
-		require.LessOrEqual(t, m["iterations"], 9.0)
-		require.Positive(t, m["iterations"])
-		refit := m["refit"].(map[string]any)
-		require.Equal(t, refit["validation_error"], m["validation_error"])
-		require.Equal(t, m["lower_level"].(map[string]any)["test_error"], m["test_error"])
-		require.InDelta(t, 0.5, refit["test_error"], 0.4)
-		require.Zero(t, m["lower_gap"])
-		require.Len(t, m["radii"], 2)
-		require.Len(t, m["hyperparameters"], 2)
-	}
 }
 
 // Several methods: an array, a table, one trace, a figure, and the best model in the file.

@@ -2,7 +2,6 @@ package matcomp_test
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -17,7 +16,6 @@ import (
 	lowerfits "github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/outcome"
 	"github.com/conetune/conetune/problems"
-	"github.com/conetune/conetune/problems/groups"
 	"github.com/conetune/conetune/problems/matcomp"
 )
 
@@ -161,54 +159,6 @@ func TestFactoredRetrain(t *testing.T) {
 		sum += r * r
 	}
 	require.InEpsilon(t, sum/float64(2*len(d.Test)), *test, 1e-4)
-}
-
-// featured is large with features of rows and columns, of which some matter.
-func featured(t *testing.T) *matcomp.Data {
-	d := large()
-	rng := rand.New(rand.NewPCG(7, 8))
-	side := func(n int, of ...int) matcomp.Features {
-		f := matcomp.Features{X: mat.NewDense(n, len(of), nil)}
-		for j := range of {
-			f.Names = append(f.Names, fmt.Sprint("f", j))
-			for i := range n {
-				f.X.Set(i, j, rng.NormFloat64())
-			}
-		}
-		g := must.Of(groups.Of(of))(t)
-		f.Groups = g
-		return f
-	}
-	d.Row, d.Col = side(d.Rows, 0, 0, 1, 1), side(d.Cols, 0, 0, 1)
-	for _, set := range [][]matcomp.Entry{d.Train, d.Val, d.Test} {
-		for k := range set {
-			e := &set[k]
-			e.Value += 0.8*d.Row.X.At(e.Row, 0) - 0.5*d.Row.X.At(e.Row, 1) + 0.6*d.Col.X.At(e.Col, 0)
-		}
-	}
-	return d
-}
-
-// With features, too, lower level, method and final training are those by conic programs.
-func TestFactoredFeatures(t *testing.T) {
-	if testing.Short() {
-		t.Skip("a conic program beside the fits")
-	}
-	of := compare(t, featured(t), []float64{30, 0.7, 0.05, 0.4, 0.2}, 1)
-	m, want, got := of.m, of.want, of.got
-	require.InEpsilon(t, want.Value, got.Value, 1e-4)
-	require.InDeltaSlice(t, want.Lambda, got.Lambda, 2e-3)
-	a, b := m.Evaluate(want.X), m.Evaluate(got.X)
-	require.InEpsilon(t, a.Validation, b.Validation, 1e-3)
-	require.InEpsilon(t, *a.Test, *b.Test, 1e-3)
-	p, q := m.Fit(want.X), m.Fit(got.X)
-	require.Equal(t, p.Features, q.Features)
-	require.InDeltaSlice(t, p.Coefficients, q.Coefficients, 1e-2)
-
-	x, y := of.solve(t)
-	require.Equal(t, "fit", y.Trace[0].SubEngine)
-	require.InDelta(t, x.Trace[0].Objective, y.Trace[0].Objective, 5e-4*x.Trace[0].Objective)
-	require.InEpsilon(t, x.RefitValue, y.RefitValue, 2e-3)
 }
 
 // With the paper's settings the iterates of a matrix most of whose entries are known nearly interpolate them; VF-iDCA

@@ -164,33 +164,6 @@ func TestCompletionIsOptimal(t *testing.T) {
 	require.InDeltaSlice(t, make([]float64, x.Len()), solve(t, s).Value(x), 1e-6) // above |G(0)|_2
 }
 
-// Small matrices are solved as they are, unknown entries or not, and squares of entries alone are no obstacle: the
-// solution is that of the rounds.
-func TestSmallMatricesAreSolvedDirectly(t *testing.T) {
-	c := newCompletion(rand.New(rand.NewPCG(3, 5)), 20, 15)
-	m := convex.NewModel()
-	x, h := m.Vector("X", c.rows*c.cols), m.Parameter("h", []float64{0})
-	m.Minimize(c.loss(x))
-	norm := m.Le("", convex.NuclearNorm(convex.Reshape(x, c.rows, c.cols)), h)
-
-	direct, sets := solver(t, m, convex.SolverOptions{WorkingSets: true}), setsSolver(t, m, convex.SolverOptions{})
-	for _, radius := range []float64{5, 6, 20, 60, 200} { // the last one interpolates
-		for _, s := range []*convex.Solver{direct, sets} {
-			require.NoError(t, s.Set(h, []float64{radius}))
-		}
-		one := solve(t, direct)
-		require.Equal(t, 1, one.Rounds)
-		recheck(t, direct.Program(), one, 1e-8)
-		g := c.gradient(one.Value(x))
-		require.InDelta(t, spectral(g, c.rows), one.Dual(norm)[0], 1e-6)
-		require.InDelta(t, -one.Dual(norm)[0], one.Sensitivity(h)[0], 1e-9)
-		two := solve(t, sets)
-		require.InDelta(t, two.Objective, one.Objective, 1e-7)
-		require.InDelta(t, two.Dual(norm)[0], one.Dual(norm)[0], 1e-6)
-	}
-	require.Less(t, solve(t, direct).Objective, 1e-9)
-}
-
 // The subproblem of VF-iDCA for a small completion with row features: with working sets it is what it is as one large
 // semidefinite program, and so are the multipliers and the derivatives in all parameters.
 func TestMatrixSetsEqualFull(t *testing.T) {
@@ -308,26 +281,6 @@ func TestInfeasibleMatrix(t *testing.T) {
 	require.InDelta(t, .25, r.Objective, 1e-7)
 	require.InDelta(t, .5, r.Value(x)[77], 1e-4)
 	require.InDelta(t, 1, r.Dual(entry)[0], 1e-4)
-}
-
-// Solving again at slightly changed parameters starts from the pairs of the last solution.
-func TestMatrixSetsAreReused(t *testing.T) {
-	c := newCompletion(rand.New(rand.NewPCG(9, 10)), 40, 40)
-	m := convex.NewModel()
-	x, h := m.Vector("X", 1600), m.Parameter("h", []float64{0})
-	m.Minimize(c.loss(x))
-	norm := m.Le("", convex.NuclearNorm(convex.Reshape(x, 40, 40)), h)
-
-	s := setsSolver(t, m, convex.SolverOptions{})
-	require.NoError(t, s.Set(h, []float64{50}))
-	first := solve(t, s)
-	require.NoError(t, s.Set(h, []float64{50.5}))
-	second := solve(t, s)
-	require.Less(t, second.Rounds, first.Rounds)
-	require.Less(t, second.Iterations, first.Iterations)
-	mean := (first.Dual(norm)[0] + second.Dual(norm)[0]) / 2 // the slope of the optimal value, by the trapezoidal rule
-	require.InDelta(t, -mean, (second.Objective-first.Objective)/.5, 2e-6)
-	require.InDelta(t, spectral(c.gradient(second.Value(x)), 40), second.Dual(norm)[0], 1e-6)
 }
 
 // Two matrices, one with two norms.

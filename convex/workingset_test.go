@@ -224,36 +224,6 @@ func TestWorkingSetsEqualFull(t *testing.T) {
 	}
 }
 
-// A second solve at slightly changed parameters sets nothing up.
-func TestWorkingSetIsReused(t *testing.T) {
-	e := newElasticNet(rand.New(rand.NewPCG(5, 6)), 50, 400)
-	s := solver(t, e.m, convex.SolverOptions{WorkingSets: true})
-	require.NoError(t, s.Set(e.h, []float64{10, 5}))
-	first := solve(t, s)
-	require.Less(t, first.Active, 200)
-	require.NoError(t, s.Set(e.h, []float64{9.9, 5}))
-	before := s.Stats()
-	second := solve(t, s)
-	after := s.Stats()
-	require.Equal(t, before.Setups, after.Setups)
-	require.Equal(t, before.Updates+1, after.Updates)
-	require.Equal(t, 1, second.Rounds)
-	require.Equal(t, first.Active, second.Active)
-	require.Less(t, second.Iterations, first.Iterations)
-
-	// The first result is still that of the first solve.
-	require.InDelta(t, 10, norm1(first.Value(e.b)), 1e-6)
-	require.InDelta(t, 9.9, norm1(second.Value(e.b)), 1e-6)
-}
-
-func norm1(v []float64) float64 {
-	sum := 0.0
-	for _, x := range v {
-		sum += math.Abs(x)
-	}
-	return sum
-}
-
 // A dense solution falls back to the full program, and the way back is found.
 func TestDenseSolution(t *testing.T) {
 	m := convex.NewModel()

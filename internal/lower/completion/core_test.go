@@ -23,29 +23,6 @@ func normals(rng *rand.Rand, n int) []float64 {
 	return out
 }
 
-// Products of matrices by rows are those of gonum, on both sides of the sizes at which kernels take over.
-func TestProducts(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 1))
-	for _, rows := range []int{1, 7, 40, 3001} {
-		for _, k := range []int{1, 3, 8, 15, 33} {
-			for _, l := range []int{1, 2, 9, 33} {
-				a, b, m := normals(rng, rows*k), normals(rng, rows*l), normals(rng, k*l)
-				var want mat.Dense
-				want.Mul(mat.NewDense(rows, k, a).T(), mat.NewDense(rows, l, b))
-				require.InDeltaSlice(t, want.RawMatrix().Data, gram(a, k, b, l), 1e-12)
-				var more mat.Dense
-				more.Mul(mat.NewDense(rows, k, a), mat.NewDense(k, l, m))
-				to := normals(rng, rows*l)
-				expected := mat.NewDense(rows, l, append([]float64{}, to...))
-				more.Scale(-0.7, &more)
-				expected.Add(expected, &more)
-				addProduct(to, -0.7, a, k, m, l)
-				require.InDeltaSlice(t, expected.RawMatrix().Data, to, 1e-12)
-			}
-		}
-	}
-}
-
 // Q R is the matrix and Q is orthonormal also where columns are of very different lengths, nearly dependent, zero, or
 // more than rows.
 func TestOrthonormal(t *testing.T) {

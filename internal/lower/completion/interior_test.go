@@ -243,15 +243,3 @@ func TestDerivativeAtRandomWeights(t *testing.T) {
 		require.InDelta(t, want, got, 1e-3*scale, "trial %d", trial)
 	}
 }
-
-// Targets that are not finite have no point on the central path, and the searches for a first one end.
-func TestStartsEnd(t *testing.T) {
-	for _, v := range []float64{math.NaN(), math.Inf(1)} {
-		d := draw(5, 8, 8, 3, 0.4)
-		c := d.problem(t, false)
-		c.groups.Y[0] = v
-		norm := make([]float64, len(d.groups))
-		newInterior(c, 0.1, norm).begin()
-		newInteriorWithin(c, 0.1, norm).beginWithin()
-	}
-}

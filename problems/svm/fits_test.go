@@ -15,7 +15,6 @@ import (
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/internal/indices"
 	"github.com/conetune/conetune/internal/must"
-	"github.com/conetune/conetune/outcome"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/table/split"
@@ -70,50 +69,6 @@ func TestGaps(t *testing.T) {
 	cv.Gaps = nil
 	m = must.Of(New(cv, Options{}))(t)
 	require.InDelta(t, 9.5/2, m.Evaluate([][]float64{{2}, {0}, {2}, {0}}).Validation, 1e-15) // without, 9 costs 0 and 19
-}
-
-// The final training by the fast fit is that of the conic program.
-func TestRetrainIsConic(t *testing.T) {
-	for _, share := range []float64{1, 0.1} {
-		m := must.Of(New(folded(t, 5, 80, 6, 3, share), Options{ClassWeights: []float64{1, 2}}))(t)
-		all := make([]int, 80)
-		for i := range all {
-			all[i] = i
-		}
-		for _, h := range [][]float64{{10, 0.3, 0.2, 0.1, 0.1, 1, 1e-6}, {0.05, 10, 10, 10, 10, 10, 10},
-			{10, 1e-6, 1e-6, 1e-6, 1e-6, 1e-6, 1e-6}} {
-			w, c := must.Both(m.train(context.Background(), problems.Solver{Backend: native(t), Fits: true}, within(h)))(t)
-			conic, d := must.Both(m.train(context.Background(), problems.Solver{Backend: native(t)}, within(h)))(t)
-			require.InDelta(t, m.rows.mean(all, m.weights, conic, d, hinge), m.rows.mean(all, m.weights, w, c, hinge), 1e-6)
-			squares := 0.0
-			for j, v := range w {
-				require.LessOrEqual(t, max(v, -v), h[1+j])
-				squares += v * v / 2
-			}
-			require.LessOrEqual(t, squares, h[0]*(1+1e-12))
-		}
-		ended, stop := context.WithCancel(context.Background())
-		stop()
-		_, _, err := m.train(ended, problems.Solver{Backend: native(t), Fits: true}, within([]float64{1, 1, 1, 1, 1, 1, 1}))
-		require.ErrorContains(t, err, backends.Cancelled.String())
-	}
-}
-
-// Each rung of the squared hinge can be asked for, and conic programs have the validation error of its fits.
-func TestSquaredHingeRungs(t *testing.T) {
-	m := must.Of(New(folded(t, 3, 400, 6, 4, 1), Options{Loss: SquaredHinge}))(t)
-	for _, rung := range []string{"common", "adaptive", "adaptive-twice"} {
-		var errors []float64
-		for _, engine := range []string{"", tune.EngineConic} {
-			r := must.Of(tune.Run(context.Background(), m, tune.Config{Rung: rung, Engine: engine}))(t)
-			require.Equal(t, outcome.Converged, r.Status)
-			require.True(t, r.Ladder[len(r.Ladder)-1].Taken)
-			errors = append(errors, r.Refit.Validation)
-		}
-		require.InEpsilon(t, errors[1], errors[0], 1e-2, rung)
-	}
-	_, err := New(m.cv, Options{Loss: "square"})
-	require.ErrorContains(t, err, `svm: unknown loss "square"; known are: hinge, squared-hinge`)
 }
 
 // The final training is that of the conic program, and iterations of VF-iDCA are conic programs.

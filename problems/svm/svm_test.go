@@ -13,6 +13,7 @@ import (
 	"github.com/conetune/conetune/backends"
 	_ "github.com/conetune/conetune/backends/native"
 	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/internal/indices"
 	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/outcome"
 	"github.com/conetune/conetune/problems"
@@ -140,10 +141,7 @@ func TestLosses(t *testing.T) {
 // best minimises the mean hinge of w a - c over |w| <= top in one feature: convex in w, and for each w piecewise
 // linear in c with kinks at w a_i - y_i.
 func best(d *dataset.Data, top float64) float64 {
-	rows := make([]int, len(d.Y))
-	for i := range rows {
-		rows[i] = i
-	}
+	rows := indices.Range(0, len(d.Y))
 	inner := func(w float64) float64 {
 		least := math.Inf(1)
 		for i := range rows {
@@ -178,7 +176,7 @@ func TestRetrain(t *testing.T) {
 		for _, h := range [][]float64{{10, 0.3}, {0.02, 10}, {10, 10}} {
 			fit, test, err := m.Advice().Retrain(context.Background(), problems.Solver{Backend: native(t), Fits: true}, h)
 			require.NoError(t, err)
-			loss := meanHinge(cv.Data, seq(60), [2]float64{1, 1}, fit.Coefficients, -fit.Intercept)
+			loss := meanHinge(cv.Data, indices.Range(0, 60), [2]float64{1, 1}, fit.Coefficients, -fit.Intercept)
 			require.InDelta(t, best(data, math.Min(h[1], math.Sqrt(2*h[0]))), loss, 1e-6)
 			wrong := 0.0
 			for i, y := range cv.Test.Y {
@@ -200,14 +198,6 @@ func TestRetrain(t *testing.T) {
 	m := must.Of(New(cv, Options{}))(t)
 	_, _, err := m.Advice().Retrain(cancelled, problems.Solver{Backend: native(t), Fits: true}, []float64{1, 1})
 	require.ErrorContains(t, err, "ended without a model: cancelled")
-}
-
-func seq(n int) []int {
-	list := make([]int, n)
-	for i := range list {
-		list[i] = i
-	}
-	return list
 }
 
 // A run closes the gap between iterate and refit, keeps its bounds, and finds the feature that counts.
@@ -266,20 +256,15 @@ func TestBadData(t *testing.T) {
 		{"test label", with(func(cv *dataset.CrossValidation) { cv.Test.Y[7] = 0 }), Options{},
 			"test rows: row 7 has the label 0, expected 3 or 8"},
 		{"one class trains", with(func(cv *dataset.CrossValidation) {
-			cv.Folds[1].Train = []int{0,
-				2}
-			cv.Folds[1].Val = []int{1, 4}
+			cv.Folds[1].Train, cv.Folds[1].Val = []int{0, 2}, []int{1, 4}
 		}), Options{}, "fold 1 has no training row with the label 8"},
 		{"one class trains", with(func(cv *dataset.CrossValidation) {
-			cv.Folds[2].Train = []int{1,
-				5}
-			cv.Folds[2].Val = []int{0, 3}
+			cv.Folds[2].Train, cv.Folds[2].Val = []int{1, 5}, []int{0, 3}
 		}), Options{}, "fold 2 has no training row with the label 3"},
 		{"one fold", with(func(cv *dataset.CrossValidation) { cv.Folds = cv.Folds[:1] }), Options{},
 			"1 folds, expected at least 2"},
 		{"row twice", with(func(cv *dataset.CrossValidation) {
-			cv.Folds[0].Val = append(cv.Folds[0].Val,
-				cv.Folds[0].Train[0])
+			cv.Folds[0].Val = append(cv.Folds[0].Val, cv.Folds[0].Train[0])
 		}), Options{}, "twice"},
 		{"not finite", with(func(cv *dataset.CrossValidation) { cv.Data.Dense().Set(3, 1, math.NaN()) }), Options{},
 			`"f1" of row 3 is NaN`},
@@ -288,6 +273,8 @@ func TestBadData(t *testing.T) {
 		{"weight", folded(t, 6, 24, 2, 3, 1), Options{ClassWeights: []float64{1, 0}}, "the weight of label 8 is 0"},
 		{"r", folded(t, 6, 24, 2, 3, 1), Options{R0: -1}, "r starts at -1"},
 		{"wbar", folded(t, 6, 24, 2, 3, 1), Options{WBar0: 11}, "wbar starts at 11"},
+		{"loss", folded(t, 6, 24, 2, 3, 1), Options{Loss: "square"},
+			`unknown loss "square"; known are: hinge, squared-hinge`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := New(c.cv, c.o)

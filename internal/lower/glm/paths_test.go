@@ -15,38 +15,6 @@ import (
 	"github.com/conetune/conetune/internal/must"
 )
 
-// The string of a tube is the minimum: multipliers of |x_j+1 - x_j|, the sums of x - v, are within the tube, on its
-// side where x rises or falls, and vanish at the end.
-func TestTautString(t *testing.T) {
-	for it := range 2000 {
-		rng := rand.New(rand.NewPCG(2, uint64(it)))
-		v, by := make([]float64, 1+rng.IntN(40)), math.Exp(4*rng.Float64()-3)
-		for j := range v {
-			v[j] = rng.NormFloat64()
-			if it%3 == 0 {
-				v[j] = math.Round(v[j])
-			}
-		}
-		if it%7 == 0 {
-			by = 0
-		}
-		x := make([]float64, len(v))
-		taut(v, by, x)
-		sum := 0.0
-		for j := range v {
-			sum += x[j] - v[j]
-			want := 0.0
-			if j+1 < len(v) {
-				want = max(-by, min(sum, by))
-				if x[j+1] != x[j] {
-					want = math.Copysign(by, x[j+1]-x[j])
-				}
-			}
-			require.InDelta(t, want, sum, 1e-12*float64(len(v)), "%d: %v, %g: %v", it, v, by, x)
-		}
-	}
-}
-
 // Paths of the fused lasso: with few and many features, weights, twins, constants. They are solved to their gap, and
 // are those of the conic program.
 func TestFusedPaths(t *testing.T) {

@@ -221,69 +221,6 @@ func TestWorkIsBounded(t *testing.T) {
 	require.InDelta(t, best.Objective, out.Objective, 2e-8)
 }
 
-// The systems of Newton steps have the solutions of a dense factor: by a factor of H, by conjugate gradients, and by rows.
-func TestCurvature(t *testing.T) {
-	const n = 300
-	x, y := words(5, n, 40, 6)
-	rows := newSignedRows(design.New(matrices.Compress(x)), y, slices.Repeat([]float64{1}, n))
-	p := rows.p
-	h := &curvature{rows: rows, curve: make([]float64, p+1)}
-	r := rand.New(rand.NewPCG(9, 9))
-	for i := range rows.n {
-		h.band, h.weight = append(h.band, i), append(h.weight, math.Exp(4*r.NormFloat64()))
-	}
-	right, free := make([]float64, p+1), []int(nil)
-	for j := range p + 1 {
-		h.curve[j], right[j] = 0.1+r.Float64(), r.NormFloat64()
-		if j%5 != 2 || j == p {
-			free = append(free, j)
-		}
-	}
-	h.curve[p] = 0
-	k := len(free)
-	full, want := mat.NewDense(k, k, nil), mat.NewVecDense(k, nil)
-	entry := func(i, j int) float64 {
-		if j == p {
-			return -rows.y[i]
-		}
-		return rows.at(i, j)
-	}
-	rhs := mat.NewVecDense(k, nil)
-	for a, i := range free {
-		rhs.SetVec(a, right[i])
-		full.Set(a, a, h.curve[i])
-	}
-	for q, row := range h.band {
-		for a, i := range free {
-			for b, j := range free {
-				full.Set(a, b, full.At(a, b)+h.weight[q]*entry(row, i)*entry(row, j))
-			}
-		}
-	}
-	require.NoError(t, want.SolveVec(full, rhs))
-	got := make([]float64, p+1)
-	check := func(what string) {
-		t.Helper()
-		at := 0
-		for j, v := range got {
-			if at < k && free[at] == j {
-				require.InDelta(t, want.AtVec(at), v, 1e-8*mat.Norm(want, 2), what)
-				at++
-				continue
-			}
-			require.Zero(t, v, what)
-		}
-	}
-	require.True(t, h.byProducts(free, right, got, tightest))
-	check("conjugate gradients")
-	require.True(t, h.set())
-	require.True(t, h.solve(free, right, got, tightest))
-	check("factor")
-	h.few = true
-	require.True(t, h.solve(free, right, got, tightest))
-	check("by rows")
-}
-
 // Above fewRows they are what is taken, and derivatives are finite differences of them.
 func TestManyRows(t *testing.T) {
 	ctx := context.Background()

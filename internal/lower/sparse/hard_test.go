@@ -137,7 +137,7 @@ func TestRareFeatures(t *testing.T) {
 			{Train: 100, Validation: 1, Rho: 1e-3, Centre: centre, Penalties: []float64{0.4, 4e-3}},
 		} {
 			what := fmt.Sprint(name, " ", k)
-			s := joined(t, name, Sample{X: compressedColumns(x), Y: y}, Sample{X: compressedColumns(v), Y: z}).solver()
+			s := joined(t, name, Sample{X: compressedColumns(x), Y: y}, Sample{X: compressedColumns(v), Y: z}, Terms{}).solver()
 			s.most = 5
 			s.take(nil)
 			require.NoError(t, s.Model(context.Background(), nil))

@@ -184,59 +184,6 @@ func TestAMDAgainstSuiteSparse(t *testing.T) {
 	}
 }
 
-// Rows aside in an irregular graph.
-func TestAMDWithRowsAside(t *testing.T) {
-	for seed := range uint64(20) {
-		r := rand.New(rand.NewPCG(seed, 4))
-		n := 400 + r.IntN(400)
-		e := randomPattern(n, n, seed).edges()
-		for range 1 + r.IntN(20) { // rows of 150 to 350 entries
-			hub := r.IntN(n)
-			for range 150 + r.IntN(200) {
-				if k := r.IntN(n); k != hub {
-					e = append(e, [2]int{hub, k})
-				}
-			}
-		}
-		p := fromEdges(n, e)
-		_, exact := minimumDegree(p)
-		perm := p.amd()
-		requirePermutation(t, n, perm)
-		entries, _ := p.cost(perm)
-		assert.LessOrEqual(t, float64(entries), 1.15*float64(exact), "seed %d", seed)
-	}
-}
-
-// A postorder of the elimination tree, which supernodal codes apply, leaves the
-// entries of L and does not tear supernodes apart that the order has together.
-func TestAMDKeepsSupernodesTogether(t *testing.T) {
-	for name, p := range map[string]pattern{
-		"grid":   shuffled(grid2D(40, 40), 2),
-		"random": randomPattern(300, 500, 3),
-		"lasso":  shuffled(lasso(60, 80), 4),
-		"blocks": shuffled(blocks(5, 20, 60, 5), 5),
-	} {
-		q := p.permuted(p.amd())
-		parent, post, counts := q.tree()
-		parentPost, _, countsPost := q.permuted(post).tree()
-		for k, j := range post {
-			assert.Equal(t, counts[j], countsPost[k], name)
-		}
-		before, after := supernodes(parent, counts), supernodes(parentPost, countsPost)
-		assert.LessOrEqual(t, after, before, name)
-	}
-}
-
-// supernodes counts the runs of columns of L with one pattern below the block.
-func supernodes(parent, counts []int32) (s int) {
-	for j := range parent {
-		if j == 0 || int(parent[j-1]) != j || counts[j-1] != counts[j]+1 {
-			s++
-		}
-	}
-	return s
-}
-
 func TestAMDRejectsBadShapes(t *testing.T) {
 	for name, f := range map[string]func(){
 		"colptr":   func() { AMD(2, []int32{0, 0}, nil, Options{}) },
@@ -419,13 +366,6 @@ func TestAMDWithWeights(t *testing.T) {
 			}
 			assert.LessOrEqual(t, float64(weighted), c.limit*float64(whole), "%d entries, %d without weights", weighted, whole)
 		})
-	}
-}
-
-func TestAMDWithEqualWeights(t *testing.T) {
-	for seed := range uint64(5) {
-		p := shuffled(grid2D(20, 30), seed)
-		assert.Equal(t, p.amd(), AMD(p.n, p.colptr, p.rowidx, Options{Weights: ones(p.n, nil)}))
 	}
 }
 

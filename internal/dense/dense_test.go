@@ -335,24 +335,9 @@ func TestShapeMisusePanics(t *testing.T) {
 	}
 }
 
-func TestSameBytesAndNoAllocations(t *testing.T) {
+func TestNoAllocations(t *testing.T) {
 	eachLevel(t, func(t *testing.T) {
 		const m, n, k = 150, 140, 90
-		run := func() []float64 {
-			rng := rand.New(rand.NewPCG(15, 16))
-			a, b, c := newWindow(rng, m, k), newWindow(rng, n, k), newWindow(rng, m, n)
-			GemmNT(m, n, k, a.slice(), a.ld, b.slice(), b.ld, c.slice(), c.ld)
-			q := quasiDefinite(rng, n)
-			d := make([]float64, n)
-			LDL(n, q.slice(), q.ld, d, signs(n), 0, 1)
-			return append(append(c.all, q.all...), d...)
-		}
-		first, second := run(), run()
-		require.Equal(t, len(first), len(second))
-		for i := range first {
-			require.Equal(t, math.Float64bits(first[i]), math.Float64bits(second[i]))
-		}
-
 		rng := rand.New(rand.NewPCG(17, 18))
 		a, c, q := newWindow(rng, m, k), newWindow(rng, m, m), quasiDefinite(rng, n)
 		d, s := make([]float64, n), signs(n)

@@ -1,13 +1,10 @@
 package ldl
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
-	"github.com/conetune/conetune/backends/internal/order"
-	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/internal/proptest"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -342,48 +339,4 @@ func TestTwinsOfDataFitting(t *testing.T) {
 			}
 		})
 	}
-}
-
-// The order that is found for one row of each group has no more entries in L
-// than the one that is found for all of them.
-func TestTwinsLeaveTheFill(t *testing.T) {
-	type test struct {
-		name string
-		s    structure
-	}
-	var tests []test
-	for _, d := range [][2]int{{100, 250}, {100, 1000}, {300, 60}, {1000, 80}, {200, 300}, {80, 80}} {
-		s := lassoKKT(d[0], d[1])
-		tests = append(tests, test{fmt.Sprint("lasso ", d), s}, test{fmt.Sprint("reversed lasso ", d), s.reverse()})
-	}
-	for seed := range uint64(10) {
-		rng := rand.New(rand.NewPCG(seed, 16))
-		sizes, slack := make([]int, 60), make([]bool, 60)
-		for i := range sizes {
-			sizes[i] = 1
-			if rng.IntN(3) == 0 {
-				sizes[i] += rng.IntN(20)
-			}
-		}
-		tests = append(tests, test{fmt.Sprint("planted ", seed), expand(rng, sizes, 0.1, slack)})
-	}
-	ours, whole := 0.0, 0.0
-	for _, c := range tests {
-		f := must.Of(Analyze(c.s.n, c.s.ptr, c.s.ind, c.s.sign))(t)
-		a, b := fill(c.s, f.perm), fill(c.s, order.AMD(c.s.n, c.s.ptr, c.s.ind, order.Options{}))
-		require.LessOrEqual(t, a, 1.1*b, c.name)
-		ours += a / b
-		whole++
-	}
-	require.LessOrEqual(t, ours, 1.01*whole)
-}
-
-// fill returns the entries of L in the given order.
-func fill(s structure, perm []int32) (entries float64) {
-	up := permuteUpper(s.n, s.ptr, s.ind, perm, nil)
-	parent := order.Etree(s.n, up.ptr, up.ind, nil)
-	for _, c := range order.ColCounts(s.n, up.ptr, up.ind, parent, order.Postorder(parent, nil), nil) {
-		entries += float64(c)
-	}
-	return entries
 }

@@ -128,9 +128,9 @@ func (o outcome) told(t *testing.T) map[string]any {
 	return o.object(t)
 }
 
-func readFile(t *testing.T, path string) []byte {
+func readFile(t *testing.T, path string) string {
 	t.Helper()
-	return must.Of(os.ReadFile(path))(t)
+	return string(must.Of(os.ReadFile(path))(t))
 }
 
 func readModel(t *testing.T, path string) *model.Model {
@@ -207,8 +207,7 @@ func TestBackends(t *testing.T) {
 // The pages name all models, and which of them take an offset.
 func TestPagesNameModels(t *testing.T) {
 	page := func(path string) string {
-		text := readFile(t, "../../"+path)
-		return string(text)
+		return readFile(t, "../../"+path)
 	}
 	words := map[int]string{17: "seventeen", 18: "eighteen", 19: "nineteen", 20: "twenty"}
 	require.Contains(t, page("README.md"), "There are "+words[len(model.Specs())]+" models")
@@ -295,8 +294,7 @@ func TestProgramAsCommand(t *testing.T) {
 // The programs of the README are examples of the packages model and convex.
 func TestProgramOfReadme(t *testing.T) {
 	text := func(path, after, before string) string {
-		raw := readFile(t, "../../"+path)
-		_, text, _ := strings.Cut(string(raw), after)
+		_, text, _ := strings.Cut(readFile(t, "../../"+path), after)
 		text, _, _ = strings.Cut(text, before)
 		return text
 	}

@@ -51,7 +51,7 @@ func batchRecords(t *testing.T, dir string) map[string]map[string]any {
 	t.Helper()
 	text := readFile(t, filepath.Join(dir, "results.jsonl"))
 	all := map[string]map[string]any{}
-	for line := range strings.Lines(string(text)) {
+	for line := range strings.Lines(text) {
 		var r map[string]any
 		require.NoError(t, json.Unmarshal([]byte(line), &r), line)
 		for _, name := range []string{"seconds", "cpu_seconds", "checksum"} {
@@ -102,8 +102,7 @@ func TestBatch(t *testing.T) {
 	require.Equal(t, alone["hyperparameters"], r["hyperparameters"])
 	require.Equal(t, alone["metrics"], r["metrics"])
 	require.Equal(t, len(alone["coefficients"].(map[string]any)), int(r["features"].(float64)))
-	saved := readFile(t, "alone.json")
-	require.Equal(t, string(saved), batchFiles(t, "one")[filepath.Join("models", "grid-1.json")])
+	require.Equal(t, readFile(t, "alone.json"), batchFiles(t, "one")[filepath.Join("models", "grid-1.json")])
 
 	require.Equal(t, cli.ExitUnsolved, conetune(t, batchArgs("three", "--jobs", "3")...).code)
 	require.Equal(t, records, batchRecords(t, "three"))

@@ -25,8 +25,7 @@ func TestBenchBackends(t *testing.T) {
 		require.Equal(t, 1e-7, r["eps"])
 		require.Less(t, r["error"], 1e-4)
 	}
-	raw := readFile(t, page)
-	require.Contains(t, string(raw), "--models weighted-lasso --backends native --eps 1e-7")
+	require.Contains(t, readFile(t, page), "--models weighted-lasso --backends native --eps 1e-7")
 }
 
 // sonar writes a small LIBSVM table of one row of the tables of the support vector machine.
@@ -60,8 +59,7 @@ func TestBenchPaper(t *testing.T) {
 		filepath.Join(root, "both")).ok(t)
 	for _, name := range []string{"errors.md", "errors.csv"} {
 		want := readFile(t, filepath.Join(root, "whole", "tables", name))
-		got := readFile(t, filepath.Join(root, "both", "tables", name))
-		require.Equal(t, string(want), string(got))
+		require.Equal(t, want, readFile(t, filepath.Join(root, "both", "tables", name)))
 	}
 	conetune(t, "bench", "merge", filepath.Join(root, "a"), "--out", filepath.Join(root, "half")).fails(t,
 		cli.ExitUnsolved, "still missing: 2 runs of the plan; the shards here are 1/2")

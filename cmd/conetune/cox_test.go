@@ -37,7 +37,7 @@ func TestCox(t *testing.T) {
 	page := readFile(t, filepath.Join(dir, "r.html"))
 	for _, part := range []string{"concordance, share of pairs in the right order", "Kaplan and Meier",
 		`family = &#34;cox&#34;`} {
-		require.Contains(t, string(page), part)
+		require.Contains(t, page, part)
 	}
 	require.Contains(t, conetune(t, "show", model).ok(t), "events: where status is 2; censored: 1")
 
@@ -46,8 +46,7 @@ func TestCox(t *testing.T) {
 		Intercept    float64
 		Baseline     survival.Baseline
 	}
-	file := readFile(t, model)
-	require.NoError(t, json.Unmarshal(file, &saved))
+	require.NoError(t, json.Unmarshal([]byte(readFile(t, model)), &saved))
 	o := conetune(t, "predict", "--model", model, "--data", lungFile, "--id", "inst", "--survival", "100,365.5")
 	lines := must.Of(csv.NewReader(strings.NewReader(o.ok(t))).ReadAll())(t)
 	require.Equal(t, []string{"id", "target", "event", "prediction", "survival_100", "survival_365.5"}, lines[0])

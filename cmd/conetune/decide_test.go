@@ -14,7 +14,7 @@ import (
 
 // ills is a table of patients, of whom the 6 % with y > 280 are ill: yes and no, or 0 and 1.
 func ills(t *testing.T, yes, no string) (path string) {
-	rows := must.Of(csv.NewReader(strings.NewReader(string(readFile(t, "../../examples/diabetes.csv")))).ReadAll())(t)
+	rows := must.Of(csv.NewReader(strings.NewReader(readFile(t, "../../examples/diabetes.csv"))).ReadAll())(t)
 	var b strings.Builder
 	fmt.Fprintf(&b, "ill,fold,%s\n", strings.Join(rows[0][1:], ","))
 	for i, row := range rows[1:] {
@@ -104,7 +104,7 @@ func TestDecisionOnPage(t *testing.T) {
 	table, page := ills(t, "yes", "no"), t.TempDir()+"/page.html"
 	args := append([]string{"--data", table, "--positive", "yes", "--decide", "1:10", "--report", page}, ridge...)
 	conetune(t, append([]string{"tune", "logistic"}, args...)...).ok(t)
-	text := string(readFile(t, page))
+	text := readFile(t, page)
 	require.Contains(t, text, "Labels and predicted labels at a threshold of 0.0759")
 	_, confusion, _ := strings.Cut(text, `<table id="confusion">`)
 	for _, n := range []string{"341", "74", "11", "16"} {
@@ -112,7 +112,7 @@ func TestDecisionOnPage(t *testing.T) {
 		require.NotEmpty(t, confusion)
 	}
 	conetune(t, append([]string{"tune", "multinomial"}, args...)...).ok(t)
-	for _, text := range []string{text, string(readFile(t, page))} {
+	for _, text := range []string{text, readFile(t, page)} {
 		for _, figure := range []string{"roc", "precision"} {
 			_, after, _ := strings.Cut(text, `<desc id="`+figure+`-desc">`)
 			svg, _, _ := strings.Cut(after, "</svg>")

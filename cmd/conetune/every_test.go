@@ -309,8 +309,7 @@ func TestLossIsSaved(t *testing.T) {
 		{[]string{"svm", "--data", labels, "--loss", "squared-hinge"}, model.Loss{Kind: "hinge", Squared: true}},
 	} {
 		conetune(t, append([]string{"tune", "--save", saved}, c.args...)...).ok(t)
-		m := readModel(t, saved)
-		require.Equal(t, c.want, *m.Loss, c.args)
+		require.Equal(t, c.want, *readModel(t, saved).Loss, c.args)
 	}
 }
 
@@ -333,8 +332,7 @@ func TestDroppedFeaturesAreZero(t *testing.T) {
 		require.Less(t, used, 10)
 		require.GreaterOrEqual(t, used, 3)
 		require.Contains(t, report, fmt.Sprintf("\n%d of 10 features are in the model.", used))
-		text := readFile(t, list)
-		rows := must.Of(csv.NewReader(strings.NewReader(string(text))).ReadAll())(t)
+		rows := must.Of(csv.NewReader(strings.NewReader(readFile(t, list))).ReadAll())(t)
 		require.Equal(t, []string{"feature", "coefficient", "effect", "column", "level", "reference", "chosen_by_folds"},
 			rows[0])
 		require.Equal(t, "(intercept)", rows[1][0])

@@ -63,8 +63,8 @@ func exported(t *testing.T, target, model, data string) []byte {
 }
 
 // sameTable compares tables, numbers to 1e-12.
-func sameTable(t *testing.T, want, got []byte, about string) {
-	read := func(text []byte) [][]string { return must.Of(csv.NewReader(bytes.NewReader(text)).ReadAll())(t) }
+func sameTable(t *testing.T, want, got, about string) {
+	read := func(text string) [][]string { return must.Of(csv.NewReader(strings.NewReader(text)).ReadAll())(t) }
 	a, b := read(want), read(got)
 	require.Equal(t, a[0], b[0], about)
 	require.Len(t, b, len(a), about)
@@ -131,7 +131,7 @@ func TestExportAgrees(t *testing.T) {
 		want := readFile(t, "p.csv")
 		for _, target := range []string{"go", "python", "r"} {
 			if got := exported(t, target, "m.json", data); got != nil {
-				sameTable(t, want, got, name+" in "+target)
+				sameTable(t, want, string(got), name+" in "+target)
 			}
 		}
 	}
@@ -176,7 +176,7 @@ func TestExportSQL(t *testing.T) {
 		cmd.Stdin = strings.NewReader(script)
 		out, err := cmd.CombinedOutput()
 		require.NoError(t, err, string(out))
-		sameTable(t, readFile(t, "p.csv"), out, "sql")
+		sameTable(t, readFile(t, "p.csv"), string(out), "sql")
 	}
 }
 

@@ -194,7 +194,7 @@ func TestPathAgainstScikitLearn(t *testing.T) {
 	} {
 		conetune(t, "tune", "elastic-net", "--data", data, "--fold-column", "fold", "--standardize=false", "--lambda", "0.1",
 			"--l1-ratio", c.ratio, "--path", path, "--path-coefficients").ok(t)
-		lines := must.Of(csv.NewReader(strings.NewReader(string(readFile(t, path)))).ReadAll())(t)
+		lines := must.Of(csv.NewReader(strings.NewReader(readFile(t, path))).ReadAll())(t)
 		require.Equal(t, "factor,lambda,l1_ratio,degrees_of_freedom,validation_error,standard_error,features,intercept,"+
 			"coefficient_x1,coefficient_x2,coefficient_x3,coefficient_x4,coefficient_x5", strings.Join(lines[0], ","))
 		require.Len(t, lines, 98)
@@ -212,7 +212,7 @@ func TestPathAgainstScikitLearn(t *testing.T) {
 		if m.Name == "svm" {
 			continue
 		}
-		lines := must.Of(csv.NewReader(strings.NewReader(string(readFile(t, path)))).ReadAll())(t)
+		lines := must.Of(csv.NewReader(strings.NewReader(readFile(t, path))).ReadAll())(t)
 		require.Greater(t, len(lines), 50, m.Name)
 	}
 }

@@ -41,7 +41,7 @@ func TestFormatsOfTables(t *testing.T) {
 	require.NotZero(t, o.code)
 	require.Contains(t, o.stderr, "is no workbook")
 	text := readFile(t, testdata("mixed.xlsx"))
-	broken := write(t, dir, "broken.xlsx", string(text[:len(text)-200]))
+	broken := write(t, dir, "broken.xlsx", text[:len(text)-200])
 	o = conetune(t, tune(broken)...)
 	require.NotZero(t, o.code)
 	require.Equal(t, 1, strings.Count(o.stderr, broken), o.stderr)
@@ -75,8 +75,7 @@ func fifo(t *testing.T, name, text string) string {
 func TestPipes(t *testing.T) {
 	dir := t.TempDir()
 	bytesOf := func(path ...string) string {
-		text := readFile(t, filepath.Join(path...))
-		return string(text)
+		return readFile(t, filepath.Join(path...))
 	}
 	mixed, model := filepath.Join("..", "..", "table", "testdata"), filepath.Join(dir, "m.json")
 	ridge := func(data string, more ...string) any {

@@ -81,9 +81,9 @@ func TestFormsArePredicted(t *testing.T) {
 	// A factor for a column is one for all of its features, and not of interactions.
 	conetune(t, append([]string{"tune", "lasso", "--data", "t.csv", "--penalty-factors", "when=0,size=0", "--lambda", "9",
 		"--coefficients", "c.csv"}, forms...)...).ok(t)
-	lines = strings.Split(string(readFile(t, "c.csv")), "\n")
+	lines = strings.Split(readFile(t, "c.csv"), "\n")
 	require.Len(t, lines, 1+1+9+2+1) // year, season, weekday, and two steps
-	require.Regexp(t, `(?m)^size>=high,[^,]*,[^,]*,size,high,mid,`, string(readFile(t, "c.csv")))
+	require.Regexp(t, `(?m)^size>=high,[^,]*,[^,]*,size,high,mid,`, readFile(t, "c.csv"))
 }
 
 // With --group and --time no group is on both sides of a fold and nothing is trained on what comes later, also in
@@ -94,7 +94,7 @@ func TestGroupsInTime(t *testing.T) {
 	args := []string{"tune", "lasso", "--data", "t.csv", "--group", "ward", "--time", "week"}
 	text := conetune(t, append(args, "--split", "0.7/rest", "--folds", "3", "--nested=2", "--save", "m.json")...).ok(t)
 	require.Contains(t, text, "3 folds by group ward, time week")
-	require.Contains(t, string(readFile(t, "m.json")), `"division": "group ward, time week"`)
+	require.Contains(t, readFile(t, "m.json"), `"division": "group ward, time week"`)
 	numbers := func(seed string) any {
 		return conetune(t, append(args, "--seed", seed, "--repeats", "1", "--json")...).object(t)["refit"]
 	}
@@ -105,10 +105,10 @@ func TestGroupsInTime(t *testing.T) {
 
 // The commands of the page about the command run.
 func TestCommandsOfThePage(t *testing.T) {
-	page := string(readFile(t, "../../docs/command.md"))
+	page := readFile(t, "../../docs/command.md")
 	rents := readFile(t, "../../examples/rents.csv")
 	t.Chdir(t.TempDir())
-	write(t, ".", "rents.csv", string(rents))
+	write(t, ".", "rents.csv", rents)
 	commands := regexp.MustCompile(`(?m)^    conetune (.*)$`).FindAllStringSubmatch(page, -1)
 	require.Len(t, commands, 4)
 	for _, c := range commands {

@@ -18,7 +18,7 @@ import (
 
 // foldedDiabetes is the table with the folds of testdata/intervals.py, and some of its rows.
 func foldedDiabetes(t *testing.T) (table, new string) {
-	rows := must.Of(csv.NewReader(strings.NewReader(string(readFile(t, "../../examples/diabetes.csv")))).ReadAll())(t)
+	rows := must.Of(csv.NewReader(strings.NewReader(readFile(t, "../../examples/diabetes.csv"))).ReadAll())(t)
 	var all, some strings.Builder
 	for i, row := range rows {
 		line := fmt.Sprintf("%d,%s\n", (i+4)%5, strings.Join(row, ","))

@@ -95,7 +95,7 @@ func foldsDir(t *testing.T, text string, folds int) string {
 // Each row is judged by the fold that it does not train.
 func TestMetricsOfFolds(t *testing.T) {
 	table := readFile(t, filepath.Join("..", "..", "examples", "diabetes.csv"))
-	on, metrics := measured(t, conetune(t, "tune", "ridge", "--dir", foldsDir(t, string(table), 5), "--standardize",
+	on, metrics := measured(t, conetune(t, "tune", "ridge", "--dir", foldsDir(t, table, 5), "--standardize",
 		"--intercept", "--json"))
 	require.Equal(t, evaluate.OnFolds, on)
 	// R^2 by scikit-learn of cross_val_predict with these folds, of a StandardScaler and Ridge(alpha), is 0.5010 to 0.5013
@@ -109,8 +109,7 @@ func TestMetricsOfFolds(t *testing.T) {
 // (C=inf) and PoissonRegressor (alpha=0) of scikit-learn 1.9.1, fitted to the first 300 patients and measured on the
 // others.
 func TestWithoutPenalty(t *testing.T) {
-	raw := readFile(t, "../../examples/diabetes.csv")
-	rows := strings.Split(strings.TrimSpace(string(raw)), "\n")
+	rows := strings.Split(strings.TrimSpace(readFile(t, "../../examples/diabetes.csv")), "\n")
 	ill := []string{rows[0]}
 	for _, row := range rows[1:] {
 		y, rest, _ := strings.Cut(row, ",")
@@ -190,8 +189,7 @@ func TestMetricsOfTargets(t *testing.T) {
 		require.InEpsilon(t, absolute/40, value("mae"), 1e-4)
 		require.InEpsilon(t, 1-squares/total, value("r2"), 1e-4)
 	}
-	report := readFile(t, page)
-	require.Contains(t, string(report), "How good it is, on the test (40 rows, used for nothing else)")
+	require.Contains(t, readFile(t, page), "How good it is, on the test (40 rows, used for nothing else)")
 	for on, args := range map[string][]string{"cross-validation": {"--folds", "4"},
 		"validation": {"--split", "0.7/rest"}} {
 		r := conetune(t, append([]string{"tune", "multi-task", "--data", data, "--target", "y,z", "--json"},
@@ -238,7 +236,7 @@ func TestMetricsOfMatrix(t *testing.T) {
 		require.InEpsilon(t, want, rmse*rmse/2, 1e-6, on)
 		require.Less(t, m["mae"].(map[string]any)["value"], m["mae"].(map[string]any)["baseline"])
 		report := readFile(t, page)
-		require.Contains(t, string(report), "when every entry gets the mean")
-		require.Contains(t, string(report), `id="residuals"`)
+		require.Contains(t, report, "when every entry gets the mean")
+		require.Contains(t, report, `id="residuals"`)
 	}
 }

@@ -58,8 +58,7 @@ func TestLevels(t *testing.T) {
 	if fusesProducts() {
 		t.Skip("the compiler fuses products and sums: other digits")
 	}
-	want := must.Of(os.ReadFile(known))(t)
-	lines := strings.SplitAfter(string(want), "\n")
+	lines := strings.SplitAfter(string(must.Of(os.ReadFile(known))(t)), "\n")
 	for i, line := range lines {
 		if strings.HasPrefix(line, "file ") && os.Getenv("CONETUNE_INSTANCES") == "" {
 			lines[i] = ""

@@ -101,10 +101,8 @@ func TestFileSizeLimit(t *testing.T) {
 	require.Contains(t, o.stderr, "conetune: --save: "+save+": cannot be written: "+syscall.EFBIG.Error())
 	require.Equal(t, 1, strings.Count(o.stderr, "\n"), o.stderr)
 	require.Contains(t, o.stdout, "chosen by vf-idca", "the result is printed all the same")
-	raw := readFile(t, save)
-	require.Equal(t, "old", string(raw))
-	entries := must.Of(os.ReadDir(dir))(t)
-	require.Len(t, entries, 3, "something was left behind")
+	require.Equal(t, "old", readFile(t, save))
+	require.Len(t, must.Of(os.ReadDir(dir))(t), 3, "something was left behind")
 }
 
 // The name - is standard output where a file is written, and the table goes to standard error then.

@@ -124,8 +124,7 @@ const longInput = 32 << 20
 // no temporary file.
 func TestPredictLongInput(t *testing.T) {
 	data, model := savedElasticNet(t)
-	raw := readFile(t, data)
-	head, rows, _ := strings.Cut(string(raw), "\n")
+	head, rows, _ := strings.Cut(readFile(t, data), "\n")
 	long := head + "\n" + strings.Repeat(rows, longInput/len(rows)+1)
 	var libsvm strings.Builder
 	for i := range 60_000 {
@@ -144,8 +143,7 @@ func TestPredictLongInput(t *testing.T) {
 		require.True(t, want.stdout == stdout.String(), name)
 		require.Equal(t, want.stderr, stderr.String())
 	}
-	left := must.Of(os.ReadDir(temporary))(t)
-	require.Empty(t, left)
+	require.Empty(t, must.Of(os.ReadDir(temporary))(t))
 }
 
 // show prints what is in the file: levels with their reference, the choice, errors, and effects by the spread of the
@@ -287,7 +285,7 @@ func TestPredictFile(t *testing.T) {
 		`column "maker" (1, line 3): levels that`, `column "mpg" (1, line 4): values outside of the range`} {
 		require.Contains(t, o.stderr, "gaps.csv: "+want)
 	}
-	lines := strings.Split(string(readFile(t, "p.csv")), "\n")
+	lines := strings.Split(readFile(t, "p.csv"), "\n")
 	require.Equal(t, "prediction,probability_automatic,probability_manual", lines[0])
 	plain := strings.Fields(conetune(t, "predict", "--model", "m.json", "--data", "gaps.csv", "--prob").ok(t))
 	labels := strings.Fields(conetune(t, "predict", "--model", "m.json", "--data", "gaps.csv").ok(t))
@@ -297,9 +295,9 @@ func TestPredictFile(t *testing.T) {
 		require.InDelta(t, 1, number(t, cells[1])+number(t, cells[2]), 1e-15)
 	}
 	conetune(t, "predict", "--model", "m.json", "--data", "gaps.csv", "--out", "p.txt").ok(t)
-	require.Equal(t, strings.Join(labels, "\n")+"\n", string(readFile(t, "p.txt")))
+	require.Equal(t, strings.Join(labels, "\n")+"\n", readFile(t, "p.txt"))
 	conetune(t, "predict", "--model", "m.json", "--data", "gaps.csv", "--out", "p.csv", "--id", "maker").ok(t)
-	require.True(t, strings.HasPrefix(string(readFile(t, "p.csv")), "id,prediction,probability_automatic,"))
+	require.True(t, strings.HasPrefix(readFile(t, "p.csv"), "id,prediction,probability_automatic,"))
 
 	// A file without ranges, as older programs wrote it, is silent about them.
 	m := readModel(t, "m.json")

@@ -17,9 +17,9 @@ func TestRefused(t *testing.T) {
 	script := readFile(t, "testdata/refused.txt")
 	small := readFile(t, solvedFile("qps", "small.qps"))
 	t.Chdir(t.TempDir())
-	write(t, ".", "small.qps", string(small))
+	write(t, ".", "small.qps", small)
 	cases, values := 0, map[string][]string{}
-	for line := range strings.Lines(string(script)) {
+	for line := range strings.Lines(script) {
 		verb, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
 		switch verb {
 		case "", "#":
@@ -126,8 +126,7 @@ func refusedFile(t *testing.T, source string) string {
 	case words[0] == "wards":
 		text = wards
 	default:
-		file := readFile(t, words[0])
-		text = string(file)
+		text = readFile(t, words[0])
 	}
 	for _, step := range steps[1:] {
 		verb, rest, _ := strings.Cut(step, " ")

@@ -21,8 +21,7 @@ func reportOf(t *testing.T, args ...string) string {
 	path := filepath.Join(t.TempDir(), "report.html")
 	o := conetune(t, append(append([]string{"tune"}, args...), "--report", path)...)
 	require.Contains(t, o.ok(t), "report in "+path)
-	text := readFile(t, path)
-	page := string(text)
+	page := readFile(t, path)
 	require.NotContains(t, page, "ZgotmplZ")
 	require.NotContains(t, page, "NaN")
 	for _, address := range regexp.MustCompile(`https?://[^"' )<]*`).FindAllString(page, -1) {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -54,7 +53,7 @@ func jobOfEveryModel(t *testing.T) [][]string {
 	t.Helper()
 	lung := readFile(t, filepath.FromSlash(lungFile))
 	t.Chdir(t.TempDir())
-	write(t, ".", "lung.csv", string(lung))
+	write(t, ".", "lung.csv", lung)
 	write(t, ".", "t.csv", csvText(1, 60, 8))
 	write(t, ".", "mixed.csv", mixedTable(80))
 	wide := strings.Builder{}
@@ -190,7 +189,7 @@ func TestSchemaRefuses(t *testing.T) {
 	write(t, ".", "t.csv", csvText(1, 60, 4))
 	text := conetune(t, "tune", "lasso", "--data", "t.csv", "--save", "m.json", "--json").ok(t)
 	saved := readFile(t, "m.json")
-	for name, document := range map[string]string{"tune.json": text, "model.json": string(saved)} {
+	for name, document := range map[string]string{"tune.json": text, "model.json": saved} {
 		s := schemas[name]
 		var fields map[string]any
 		require.NoError(t, json.Unmarshal([]byte(document), &fields))
@@ -214,7 +213,7 @@ func TestSchemaDocuments(t *testing.T) {
 	for _, name := range []string{"tune.json", "model.json"} {
 		text := readFile(t, filepath.Join("..", "..", "docs", "schema", name))
 		var root map[string]any
-		require.NoError(t, json.NewDecoder(bytes.NewReader(text)).Decode(&root))
+		require.NoError(t, json.Unmarshal([]byte(text), &root))
 		require.Equal(t, "https://json-schema.org/draft/2020-12/schema", root["$schema"])
 		properties := 0
 		var walk func(v any)
@@ -267,7 +266,7 @@ func TestSchemaOfPredictions(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write(t, ".", "mixed.csv", mixedTable(80))
 	write(t, ".", "cars.csv", cars(60))
-	write(t, ".", "times.csv", string(lung))
+	write(t, ".", "times.csv", lung)
 	conetune(t, "generate", "matrix-completion", "--preset", "24-24", "--out", "entries").ok(t)
 	write(t, ".", "entries.csv", "row,col,value\n0,1,0.5\n3,2,1\n")
 	seen := map[string]bool{}

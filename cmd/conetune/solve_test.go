@@ -143,8 +143,7 @@ func TestSolveOut(t *testing.T) {
 	file := solvedFile("qps", "small.qps")
 	o := conetune(t, "solve", file, "--out", path, "--json")
 	o.ok(t)
-	text := readFile(t, path)
-	require.Equal(t, o.stdout, string(text))
+	require.Equal(t, o.stdout, readFile(t, path))
 	require.Contains(t, conetune(t, "solve", file, "--out", path).ok(t), "solution in "+path)
 }
 

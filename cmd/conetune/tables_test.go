@@ -53,9 +53,8 @@ func TestTableAsItComes(t *testing.T) {
 		first := m["findings"].([]any)[0].(map[string]any)
 		require.Equal(t, "columns", first["kind"], name)
 		require.Equal(t, data, first["file"])
-		raw := readFile(t, model)
 		var saved map[string]any
-		require.NoError(t, json.Unmarshal(raw, &saved))
+		require.NoError(t, json.Unmarshal([]byte(readFile(t, model)), &saved))
 		require.Equal(t, features, saved["features"], name)
 	}
 	all := strings.Fields(conetune(t, "predict", "--model", model, "--data", data).ok(t))

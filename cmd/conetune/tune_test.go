@@ -68,8 +68,7 @@ func TestSaveAndPredict(t *testing.T) {
 
 	out := filepath.Join(dir, "predictions.txt")
 	require.Empty(t, conetune(t, "predict", "--model", path, "--data", test, "--out", out).ok(t))
-	written := readFile(t, out)
-	require.Equal(t, lines, strings.Fields(string(written)))
+	require.Equal(t, lines, strings.Fields(readFile(t, out)))
 
 	lacking := write(t, dir, "lacking.csv", "f1,f2,f3,f4\n1,2,3,4\n")
 	p = conetune(t, "predict", "--model", path, "--data", lacking)
@@ -145,8 +144,7 @@ func TestLimits(t *testing.T) {
 		require.Contains(t, o.stderr, "limit after")
 		require.Equal(t, 1, strings.Count(o.stderr, "\n"))
 	}
-	m := readModel(t, save)
-	require.Equal(t, "iteration_limit", m.Provenance.Status)
+	require.Equal(t, "iteration_limit", readModel(t, save).Provenance.Status)
 }
 
 // TestInterrupt cancels a run that would go on for long after its first line of trace.
@@ -201,8 +199,7 @@ func TestConfig(t *testing.T) {
 		"--time-limit", "1m30s", "--standardize=true", "--memory", "1234567890", "--target", "y"}
 	o := conetune(t, append(args, "--save-config", "s.yaml", "--save", "a.json", "--report", "a.html")...)
 	require.Contains(t, o.ok(t), "settings in s.yaml")
-	text := readFile(t, "s.yaml")
-	head, rest, _ := strings.Cut(string(text), "\n")
+	head, rest, _ := strings.Cut(readFile(t, "s.yaml"), "\n")
 	require.Contains(t, head, "# conetune "+cli.Version())
 	require.Equal(t, `model: elastic-net
 data: t.csv
@@ -217,12 +214,10 @@ method: [grid, random]
 evaluations: 9
 range: 1e-4:1
 `, rest)
-	page := readFile(t, "a.html")
-	require.Contains(t, string(page), "drop: [f5, f6]\nfolds: 3\n")
+	require.Contains(t, readFile(t, "a.html"), "drop: [f5, f6]\nfolds: 3\n")
 
 	conetune(t, "tune", "--config", "s.yaml", "--save", "b.json", "--save-config", "again.yaml").ok(t)
-	again := readFile(t, "again.yaml")
-	require.Equal(t, string(text), string(again))
+	require.Equal(t, readFile(t, "s.yaml"), readFile(t, "again.yaml"))
 	a, b := contents(t, ".")["a.json"], contents(t, ".")["b.json"]
 	require.True(t, a == b && a != "")
 
@@ -265,7 +260,7 @@ func TestCompare(t *testing.T) {
 
 	raw := readFile(t, trace)
 	lines := map[string]int{}
-	for _, line := range strings.Split(strings.TrimSpace(string(raw)), "\n") {
+	for _, line := range strings.Split(strings.TrimSpace(raw), "\n") {
 		var e map[string]any
 		require.NoError(t, json.Unmarshal([]byte(line), &e))
 		lines[e["method"].(string)]++

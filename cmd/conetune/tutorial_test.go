@@ -109,13 +109,12 @@ func TestTutorials(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join("..", "..", "docs", name)
 			page := readFile(t, path)
-			commands, parts := readTutorial(string(page))
+			commands, parts := readTutorial(page)
 			require.NotEmpty(t, commands)
 			dir := t.TempDir()
 			tables := must.Of(filepath.Glob(filepath.Join("..", "..", "examples", "rents*.csv")))(t)
 			for _, table := range tables {
-				text := readFile(t, table)
-				write(t, dir, filepath.Base(table), string(text))
+				write(t, dir, filepath.Base(table), readFile(t, table))
 			}
 			program := filepath.Join(t.TempDir(), "conetune")
 			require.NoError(t, os.WriteFile(program, []byte("#!/bin/sh\nexec "+os.Args[0]+` "$@"`+"\n"), 0o777))

@@ -60,8 +60,7 @@ func TestWeightsAreRows(t *testing.T) {
 				near(t, b[field], a[field], c.model+" "+field)
 			}
 		}
-		text := readFile(t, saved)
-		require.Contains(t, string(text), `"weights": "times"`)
+		require.Contains(t, readFile(t, saved), `"weights": "times"`)
 		if refit := a["refit"].(map[string]any); refit["test_error"] != nil {
 			p := conetune(t, "predict", "--model", saved, "--data", testWith, "--json").object(t)
 			require.InEpsilon(t, refit["test_error"], p["error"], 1e-9)
@@ -142,8 +141,7 @@ func TestOffset(t *testing.T) {
 	all := (counts[0] + counts[1]) / (exposure[0] + exposure[1])
 	require.InEpsilon(t, 2*half(func(_ int, months float64) float64 { return all * months }), measures["baseline"], 1e-9)
 
-	file := readFile(t, saved)
-	require.Contains(t, string(file), `"offset": "log_exposure"`)
+	require.Contains(t, readFile(t, saved), `"offset": "log_exposure"`)
 	p := conetune(t, "predict", "--model", saved, "--data", data, "--json").object(t)
 	require.InEpsilon(t, r["refit"].(map[string]any)["test_error"], p["error"], 1e-9)
 	require.InEpsilon(t, rate[1]*18, p["predictions"].([]any)[1], 1e-5)

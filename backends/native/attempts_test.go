@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"testing"
 
@@ -33,40 +32,6 @@ func TestAttemptsAreLogged(t *testing.T) {
 	first, _, _ := strings.Cut(text.String(), "\n")
 	require.Contains(t, first, `attempt="direct, Schur complement" because=`)
 	require.Equal(t, sol.Iterations+1, strings.Count(text.String(), " iteration="))
-}
-
-// In the embedding of a linear program x and s may go another way than z does. The equations are homogeneous: what is
-// left of the residuals of each side is 1 - its step, in units of the common tau.
-func TestStepsOfTwoLengths(t *testing.T) {
-	rng := rand.New(rand.NewPCG(41, 1))
-	for range 20 {
-		p := problemWith(rng, backends.Nonnegative(6), 4)
-		p.P = nil
-		e := newEmbedding(factoredAt(t, rng, p))
-		require.True(t, e.apart)
-		copy(e.x, normals(rng, e.f.n))
-		e.tau, e.kappa, e.differences = 1, 1, true
-		e.residuals()
-		e.target = refined
-		require.NoError(t, e.constantPart())
-		require.NoError(t, e.affine())
-		primal, dual := e.longest()
-		for i := e.f.zero; i < e.f.m; i++ {
-			require.GreaterOrEqual(t, e.s[i]+primal*e.ds[i], -1e-12)
-			require.GreaterOrEqual(t, e.z[i]+dual*e.dz[i], -1e-12)
-		}
-		e.primal, e.dual = 0.9*primal, 0.3*dual
-		tauX, tauZ := e.tau+e.primal*e.dtau, e.tau+e.dual*e.dtau
-		rx, rz := slices.Clone(e.rx), slices.Clone(e.rz)
-		e.move()
-		e.residuals()
-		for j, r := range rx {
-			require.InDelta(t, (1-e.dual)*r/tauZ, e.rx[j]/e.tau, 1e-9*(1+maxAbs(rx)))
-		}
-		for i, r := range rz {
-			require.InDelta(t, (1-e.primal)*r/tauX, e.rz[i]/e.tau, 1e-9*(1+maxAbs(rz)))
-		}
-	}
 }
 
 // What is measured in the scaled problem is what the judge finds for the point in the caller's.

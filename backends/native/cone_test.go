@@ -49,9 +49,6 @@ func eachExample(t *testing.T, fn func(t *testing.T, e backends.Cone, k kind)) {
 	}
 }
 
-// matrixH returns H column by column from mulH.
-func matrixH(c cone, n int) *mat.Dense { return mapMatrix(c.mulH, n) }
-
 // mapMatrix returns the matrix of a linear map.
 func mapMatrix(mul func(out, v []float64), n int) *mat.Dense {
 	h := mat.NewDense(n, n, nil)
@@ -205,116 +202,6 @@ func requireScaling(t *testing.T, mul func(out, v []float64), from, to []float64
 		}
 	}
 	require.True(t, chol.Factorize(sym))
-}
-
-// What a cone writes into the KKT matrix is -H: eliminating the two extra
-// unknowns of the rank-two form gives it back.
-func TestWriteHGivesH(t *testing.T) {
-	eachCone(t, func(t *testing.T, rng *rand.Rand, c cone, n int) {
-		s, z := interior(rng, c, n, 0.3), interior(rng, c, n, 0.2)
-		require.True(t, c.scale(s, z))
-		h := matrixH(c, n)
-		got := mat.NewDense(n, n, nil)
-		switch c.block() {
-		case rotatedBlock:
-			checkEigen(t, c.(eigenCone), h)
-			return
-		case productBlock:
-			x, y := c.(matrixCone).product()
-			addProducts(got, x, y, c.(matrixCone).order())
-		default:
-			addWritten(t, got, c, n)
-		}
-		got.Add(got, h)
-		require.Less(t, mat.Norm(got, 1), 1e-9*mat.Norm(h, 1))
-	})
-}
-
-// addWritten adds what the cone writes.
-func addWritten(t *testing.T, got *mat.Dense, c cone, n int) {
-	w := &hWriter{}
-	count := map[block]int{diagonalBlock: n, rankTwoBlock: 3*n + 2, denseBlock: n * (n + 1) / 2}[c.block()]
-	require.Positive(t, count, "what form has the block?")
-	w.val = make([]float64, count)
-	for k := range int32(count) {
-		w.at = append(w.at, k)
-	}
-	c.writeH(w)
-	require.GreaterOrEqual(t, w.shift, 0.0)
-	switch c.block() {
-	case diagonalBlock:
-		for i := range n {
-			got.Set(i, i, w.val[i])
-		}
-	case denseBlock:
-		for i, k := 0, 0; i < n; i++ {
-			for j := range i + 1 {
-				got.Set(i, j, w.val[k])
-				got.Set(j, i, w.val[k])
-				k++
-			}
-		}
-	case rankTwoBlock:
-		v, u := w.val[n:2*n+1], w.val[2*n+1:]
-		for i := range n {
-			for j := range n {
-				x := -v[i]*v[j]/v[n] - u[i]*u[j]/u[n]
-				if i == j {
-					x += w.val[i]
-				}
-				got.Set(i, j, x)
-			}
-		}
-		// quasi-definite: the block of the cone with the row of v is
-		// negative definite
-		sum := v[n]
-		for i := range n {
-			require.Negative(t, w.val[i])
-			sum -= v[i] * v[i] / w.val[i]
-		}
-		require.Negative(t, sum)
-		require.Positive(t, u[n])
-	}
-}
-
-// addProducts adds what the part of a matrix that keeps its rows comes to.
-func addProducts(got *mat.Dense, x, y []float64, order int) {
-	n, _ := got.Dims()
-	g := gram{n: order, sign: -1}
-	for i := range int32(n) {
-		g.members = append(g.members, gramMember{unknown: i, item: i, row: []int32{i}, from: []int32{-1}})
-		for j := range i + 1 {
-			g.place = append(g.place, i*int32(n)+j)
-		}
-	}
-	g.prepare()
-	g.set(func(*gramMember, int) float64 { return 1 })
-	g.add(got.RawMatrix().Data, x, y)
-	for i := range n {
-		for j := range i {
-			got.Set(j, i, got.At(i, j))
-		}
-	}
-}
-
-// checkEigen checks that the eigenvectors are orthogonal and that Q L Q' = H.
-func checkEigen(t *testing.T, c eigenCone, h *mat.Dense) {
-	n, _ := h.Dims()
-	values := make([]float64, n)
-	q := mat.NewDense(n, n, nil)
-	require.Positive(t, c.eigen(q.RawMatrix().Data, values))
-	var product, qq mat.Dense
-	product.Mul(q, mat.NewDiagDense(n, values))
-	product.Mul(&product, q.T())
-	product.Sub(&product, h)
-	require.Less(t, mat.Norm(&product, 1), 1e-13*mat.Norm(h, 1))
-	qq.Mul(q.T(), q)
-	for i := range n {
-		require.Positive(t, values[i])
-		for j := range n {
-			require.InDelta(t, map[bool]float64{true: 1}[i == j], qq.At(i, j), 1e-15)
-		}
-	}
 }
 
 // For s = (1, -r u) and z = (1, r u) with a unit vector u, H maps z to s with

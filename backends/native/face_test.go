@@ -93,78 +93,6 @@ func TestFaceOfPartitions(t *testing.T) {
 	}
 }
 
-// Programs with a planted solution whose Z is in a face, by a column of rank two and by the opposite of another one.
-func TestFaceOfPlantedSolutions(t *testing.T) {
-	const n, columns, linear = 8, 6, 3
-	for seed := range uint64(20) {
-		rng := rand.New(rand.NewPCG(seed, 5))
-		face := &face{n: n, product: make([]float64, n)}
-		symmetric := make([]*mat.SymDense, columns)
-		for j := range symmetric {
-			symmetric[j] = mat.NewSymDense(n, nil)
-			for k := 0; k < 2 && j < 2; k++ {
-				v := normals(rng, n)
-				symmetric[j].SymRankOne(symmetric[j], []float64{1, -3}[j], mat.NewVecDense(n, v))
-				face.extend(v)
-			}
-			if j >= 2 {
-				for range 5 {
-					symmetric[j].SetSym(rng.IntN(n), rng.IntN(n), rng.NormFloat64())
-				}
-			}
-		}
-		require.Equal(t, 4, face.rank)
-		a := mat.NewDense(linear+n*(n+1)/2, columns, nil)
-		x, s, z := normals(rng, columns), make([]float64, linear+n*(n+1)/2), make([]float64, linear+n*(n+1)/2)
-		for i := range linear {
-			[][]float64{s, z}[i%2][i] = 1
-			for j := 2; j < columns; j++ {
-				a.Set(i, j, rng.NormFloat64())
-			}
-		}
-		for j, m := range symmetric {
-			v := make([]float64, n*(n+1)/2)
-			packMean(v, mat.DenseCopyOf(m).RawMatrix().Data, n)
-			for i, value := range v {
-				a.Set(linear+i, j, value)
-			}
-		}
-		// Y = e_0 e_0' + e_1 e_1' and U'SU = e_2 e_2' + e_3 e_3', S the identity out of the face
-		y, whole := make([]float64, 16), make([]float64, n*n)
-		y[0], y[5] = 1, 1
-		face.lift(whole, y)
-		packMean(z[linear:], whole, n)
-		for i, v := range []float64{1, 1, 1, 1} {
-			y[i*5] = v
-		}
-		face.lift(whole, y)
-		packMean(s[linear:], whole, n)
-		for k := range n { // I - UU' + U (e_2 e_2' + e_3 e_3') U'
-			s[linear+svecPlace(n, k, k)]--
-		}
-		for k := range s[linear:] {
-			s[linear+k] = -s[linear+k]
-		}
-		y[0], y[5] = 0, 0
-		face.lift(whole, y)
-		part := make([]float64, n*(n+1)/2)
-		packMean(part, whole, n)
-		axpy(1, part, s[linear:])
-		var b, q mat.VecDense
-		b.MulVec(a, mat.NewVecDense(columns, x))
-		axpy(1, s, b.RawVector().Data)
-		q.MulVec(a.T(), mat.NewVecDense(len(z), z))
-		q.ScaleVec(-1, &q)
-		q.SetVec(0, 0)
-		q.SetVec(1, 0)
-		p := &backends.Problem{Q: q.RawVector().Data, A: matrices.Compress(a), B: b.RawVector().Data,
-			Cones: []backends.Cone{backends.Nonnegative(linear), backends.PSD(n)}}
-		sol := solveChecked(t, p)
-		require.Equal(t, backends.Optimal, sol.Status)
-		require.InDelta(t, dot(p.Q, x), sol.Objective, 1e-6*(1+math.Abs(dot(p.Q, x))))
-	}
-}
-
 // matrixOf returns the matrix whose svec is v.
 func matrixOf(v []float64, n int) *mat.Dense {
 	m := mat.NewDense(n, n, nil)
@@ -235,38 +163,6 @@ func TestRootSolvesTheNewtonSystem(t *testing.T) {
 			require.Less(t, mat.Norm(&left, math.Inf(1)), 1e-11)
 		}
 	}
-}
-
-// Columns that are linearly dependent to twelve digits get an orthonormal basis that spans them.
-func TestRootOrthonormalises(t *testing.T) {
-	rng := rand.New(rand.NewPCG(5, 5))
-	const rows, n = 700, 20
-	q := &root{rows: rows, n: n, b: make([]float64, rows*n), gram: make([]float64, n*n),
-		chunk: make([]float64, n*rootChunk), sign: make([]int8, n)}
-	for i := range q.b {
-		q.b[i] = rng.NormFloat64() / math.Sqrt(rows)
-	}
-	for j := range n {
-		q.sign[j] = 1
-		if j%3 == 2 {
-			scaleBy(q.col(j), 1e-12)
-			axpy(1, q.col(j-1), q.col(j))
-		}
-	}
-	before := mat.NewDense(n, rows, append([]float64(nil), q.b...))
-	q.orthonormalise()
-	basis := mat.NewDense(n, rows, q.b)
-	var products, parts, back mat.Dense
-	products.Mul(basis, basis.T())
-	parts.Mul(before, basis.T())
-	back.Mul(&parts, basis)
-	back.Sub(&back, before)
-	for i := range n {
-		for j := range n {
-			require.InDelta(t, map[bool]float64{true: 1}[i == j], products.At(i, j), 1e-13)
-		}
-	}
-	require.Less(t, maxAbs(back.RawMatrix().Data), 1e-14)
 }
 
 // A value that is not attained: the smallest x_1 with [x_1 1; 1 x_2] semidefinite is 0. What is

@@ -230,27 +230,3 @@ func TestImproveWithWrongPivots(t *testing.T) {
 	left, leftZ = k.residual(limits{1, 1, 1})
 	require.Greater(t, max(left, leftZ), 1e-3)
 }
-
-// The residual of the columns is brought to its own scale, however much larger
-// that of the rows is.
-func TestRefineMindsTheColumns(t *testing.T) {
-	rng := rand.New(rand.NewPCG(5, 2))
-	p := randomProblem(rng, 8)
-	it := factoredAt(t, rng, p)
-	f := it.f
-	rx, rz := make([]float64, f.n), make([]float64, f.m)
-	for j := range rx {
-		rx[j] = 1e-9 * rng.NormFloat64()
-	}
-	for i := range rz {
-		rz[i] = 100 * rng.NormFloat64()
-	}
-	x, z := make([]float64, f.n), make([]float64, f.m)
-	require.NoError(t, it.k.solve(x, z, rx, rz, accuracy{left: 1e-2, rows: 1e-6}))
-	px, atz := make([]float64, f.n), make([]float64, f.n)
-	f.mulP(px, x)
-	f.mulAt(atz, z)
-	for j := range rx {
-		require.LessOrEqual(t, math.Abs(px[j]+atz[j]-rx[j]), 3e-2*maxAbs(rx))
-	}
-}

@@ -66,7 +66,8 @@ const (
 	// again by the refinement, which works as long as what is added is small beside
 	// what is there. So it depends on the unknown:
 	//
-	//   - free columns and equations may be singular by themselves;
+	//   - free columns and equations may be singular by themselves; a column with an entry on the diagonal of P is not,
+	//     and what is added is small beside that, down to leastRegularisation;
 	//   - a column with bounds has a^2 z/s on its diagonal, which is tiny and
 	//     matters where the column is basic: a larger number spoils the dual
 	//     residual of linear programs;
@@ -82,6 +83,8 @@ const (
 	rankTwoRegularisation = 1e-12
 	denseRegularisation   = 1e-14
 	rotatedRegularisation = 1e-10
+	leastRegularisation   = 1e-11
+	besideDiagonal        = 1e-2
 	// see raise
 	boostFactor = 100
 	boostRelax  = 10
@@ -165,7 +168,7 @@ func (k *kkt) analyse() error {
 			k.shift[p] = 0
 		}
 	}
-	k.regularise(1)
+	k.boost = 1
 	for _, v := range []*[]float64{&k.rhs, &k.sol, &k.res, &k.best} {
 		*v = make([]float64, k.size)
 	}
@@ -238,6 +241,7 @@ func (k *kkt) load() bool {
 	for j := range k.baseX {
 		k.baseX[j] = k.mat.val[k.diag[j]]
 	}
+	k.regularise(k.boost)
 	for _, s := range k.singles {
 		a := f.a.val[s.entry]
 		k.mat.val[k.diag[k.pos[s.row]]] -= a * a / f.p.val[s.diag]
@@ -326,9 +330,10 @@ func (k *kkt) factorize() {
 // regularise sets the shifts of columns and equations to boost times what is usual.
 func (k *kkt) regularise(boost float64) {
 	k.boost = boost
-	for _, p := range k.xpos {
-		if p >= 0 {
-			k.shift[p] = staticRegularisation * boost
+	for j, d := range k.baseX {
+		k.shift[j] = staticRegularisation * boost
+		if d > 0 {
+			k.shift[j] = max(min(staticRegularisation, besideDiagonal*d), leastRegularisation) * boost
 		}
 	}
 	for _, b := range k.bounds {

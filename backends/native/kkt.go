@@ -39,7 +39,7 @@ type kkt struct {
 	factor  *ldl.Factor
 	shift   []float64 // the static regularisation
 	boost   float64   // multiple of it for columns and equations, see raise
-	left    float64   // what the last solve left, as a multiple of the right-hand side
+	left    float64   // what the last solve left, as a multiple of what it was allowed
 	rhs     []float64
 	sol     []float64
 	res     []float64
@@ -359,12 +359,11 @@ func (k *kkt) relax() {
 	}
 }
 
-// lost says that the last solve left more than it was asked for at first, which no contradiction among the equations
-// does.
+// lost says that the last solve left so much that the step would spoil the residuals of the iterate.
 func (k *kkt) lost() bool { return !(k.left <= lostSolve) }
 
-// lostSolve is what it may leave, as a multiple of the right-hand side.
-const lostSolve = 10
+// lostSolve is what it may leave, as a multiple of what it was allowed.
+const lostSolve = 100
 
 // shiftCone sets the regularisation that cone c has asked for.
 func (k *kkt) shiftCone(c int) {
@@ -446,7 +445,7 @@ func (k *kkt) finish(x, z, rx, rz []float64, to accuracy) error {
 	if to.further {
 		plain = within(refined)
 	}
-	err := k.refine(plain, allowed, wide)
+	err := k.refine(plain, allowed)
 	k.intoLocal(k.sol)
 	for j, p := range k.xpos {
 		if p >= 0 {

@@ -49,8 +49,8 @@ const (
 
 // refine solves K sol = rhs with the regularised factors and iterative
 // refinement, until the residuals are within the limits of plain, or as small as they get, and with improve where they
-// are beyond limit. size is that of rhs.
-func (k *kkt) refine(plain, limit limits, size float64) error {
+// are beyond limit.
+func (k *kkt) refine(plain, limit limits) error {
 	copy(k.sol, k.rhs)
 	k.factor.Solve(k.sol)
 	stays, passes := k.residual(plain)
@@ -80,7 +80,6 @@ func (k *kkt) refine(plain, limit limits, size float64) error {
 			break
 		}
 	}
-	k.left = maxAbs(k.res) / size
 	if math.IsNaN(last) || math.IsInf(last, 0) {
 		return errUnsolved
 	}
@@ -95,11 +94,12 @@ func (k *kkt) refine(plain, limit limits, size float64) error {
 		copy(k.best, k.sol)
 		k.improve(limit)
 		if stays, passes = k.residual(limit); max(stays, passes) < last {
-			k.left = maxAbs(k.res) / size
+			last = max(stays, passes)
 		} else {
 			copy(k.sol, k.best)
 		}
 	}
+	k.left = last
 	return nil
 }
 

@@ -171,6 +171,24 @@ func requireNewton(t *testing.T, rng *rand.Rand, p *backends.Problem, within flo
 	return it
 }
 
+// What the rows leave open is up to the entries of P, small as they may be: what is added to the pivots must not drown
+// them, so that one solve with the factors is near the solution of the systems.
+func TestSmallEntriesOfP(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 9))
+	const n, m, entry = 12, 5, 1e-9
+	it := factoredAt(t, rng, &backends.Problem{
+		P: matrices.Compress(mat.NewDiagDense(n, slices.Repeat([]float64{entry}, n))), Q: normals(rng, n),
+		A: matrices.Compress(normalMatrix(rng, m, n)), B: normals(rng, m), Cones: []backends.Cone{backends.Nonnegative(m)}})
+	k := it.k.(*kkt)
+	x, z, rx, rz := make([]float64, n), make([]float64, m), normals(rng, n), normals(rng, m)
+	require.NoError(t, k.solve(x, z, rx, rz, refined))
+	once := slices.Clone(k.rhs)
+	k.factor.Solve(once)
+	for j, p := range k.xpos {
+		require.InDelta(t, x[j], once[p], 0.05*maxAbs(x))
+	}
+}
+
 // inverse says whether a matrix is in the inverse form.
 func (it *iterate) inverse(m matrixCone) bool {
 	return slices.ContainsFunc(it.matrices(), func(p *matrixPart) bool { return p.c == m && p.form == eliminateRows })
@@ -229,4 +247,16 @@ func TestImproveWithWrongPivots(t *testing.T) {
 	}
 	left, leftZ = k.residual(limits{1, 1, 1})
 	require.Greater(t, max(left, leftZ), 1e-3)
+
+	// with all pivots wrong neither does, and the matrix is to be factored with more regularisation
+	step := accuracy{left: residualLeft, rows: refineStart}
+	for j, at := range k.diag {
+		wrong[j] = -0.8 * k.mat.val[at]
+	}
+	k.factor.Factorize(k.mat.val, wrong, pivotTolerance, pivotReplaced)
+	require.NoError(t, k.solve(x, z, rx, rz, step))
+	require.True(t, k.lost())
+	k.raise()
+	require.NoError(t, k.solve(x, z, rx, rz, step))
+	require.False(t, k.lost())
 }

@@ -17,13 +17,11 @@ import (
 // and Wolter 2016), which asks for a basis where K is no orthant.
 func along(p *Problem, x, z []float64) (*Problem, func(*Solution) *Solution) {
 	n, m := p.Dims()
-	rows := newRowLists(p)
 	low, high := intervals(p.Cones)
 	out := &Problem{Cones: slices.Clone(p.Cones)}
 	var a, h Triplets
 	entries(p.A, a.Add)
-	for i := range m {
-		sum := rows.times(rows.curved+i, x)
+	for i, sum := range timesA(nil, p, x) {
 		a.Add(i, n, sum.value())
 	}
 	var corner, cost, right exactSum
@@ -53,11 +51,10 @@ func along(p *Problem, x, z []float64) (*Problem, func(*Solution) *Solution) {
 	out.Q, out.B, out.Cones = append(slices.Clone(p.Q), cost.value()), append(slices.Clone(p.B), right.value()),
 		append(out.Cones, last)
 	out.A = a.matrix(m+1, n+1)
-	if rows.curved > 0 {
+	if p.Quadratic() {
 		entries(p.P, h.Add)
 		var bend exactSum
-		for j := range n {
-			sum := rows.times(j, x)
+		for j, sum := range timesP(nil, p, x) {
 			h.Add(j, n, sum.value())
 			bend.addSum(sum, x[j])
 		}

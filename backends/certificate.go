@@ -26,15 +26,7 @@ import (
 // it. It panics unless p has a shape and z has length m.
 func CheckPrimalInfeasible(p *Problem, z []float64) (residual float64, err error) {
 	p.mustFit()
-	var c checker
-	found, err := c.primalInfeasible(p, z, nil)
-	if err != nil || !found.rounded || found.residual == 0 {
-		return found.residual, err
-	}
-	if better, _ := c.polishPrimal(p, found.v, found, nil, 0); sameButPlaces(found.v, better.v) {
-		return better.residual, nil
-	}
-	return found.residual, nil
+	return new(checker).primal(p).check(z)
 }
 
 // CheckDualInfeasible measures how well x proves that the objective falls
@@ -53,15 +45,7 @@ func CheckPrimalInfeasible(p *Problem, z []float64) (residual float64, err error
 // CheckPrimalInfeasible, and x may be taken in 106 bits likewise. It panics unless p has a shape and x has length n.
 func CheckDualInfeasible(p *Problem, x []float64) (residual float64, err error) {
 	p.mustFit()
-	var c checker
-	found, err := c.dualInfeasible(p, x, nil)
-	if err != nil || !found.rounded || found.residual == 0 {
-		return found.residual, err
-	}
-	if better := c.polishDual(p, newRowLists(p), x, nil, found, 0); sameButPlaces(x, better.v) {
-		return better.residual, nil
-	}
-	return found.residual, nil
+	return new(checker).dual(p).check(x)
 }
 
 // sameButPlaces says whether the entries of a certificate are those of v but for the last places.
@@ -264,7 +248,7 @@ func (c *checker) dualInfeasible(p *Problem, x, low []float64) (proof, error) {
 	if !allFinite(x) {
 		return proof{}, errNotFinite
 	}
-	out := proof{v: x, radius: math.Inf(1)}
+	out := proof{v: slices.Clone(x), radius: math.Inf(1)}
 	var sum exactSum
 	for j, q := range p.Q {
 		if sum.addProduct(q, x[j]); low != nil {

@@ -83,16 +83,16 @@ func (s *checkedSolver) unfinished(out *Solution) bool {
 // without bound, and scales it to the value -1.
 func (s *checkedSolver) judgeCertificate(out *Solution) {
 	n, m := s.data.Dims()
-	v, length, prove, denied, what, value := &out.Z, m, s.judged.check.provePrimal, "feasible x", "primal", "b'z - beta(z)"
+	v, length, ray, denied, what, value := &out.Z, m, s.judged.check.primal, "feasible x", "primal", "b'z - beta(z)"
 	if out.Status == DualInfeasible {
-		v, length, prove, denied, what, value = &out.X, n, s.judged.check.proveDual, "dual point", "dual", "q'x"
+		v, length, ray, denied, what, value = &out.X, n, s.judged.check.dual, "dual point", "dual", "q'x"
 	}
 	if len(*v) != length || !allFinite(*v) {
 		reject(out, fmt.Sprintf("the backend said %s without a finite certificate", out.Status))
 		return
 	}
 	eps := s.options.EpsInfeasible
-	found, err := prove(&s.data, *v, eps)
+	found, err := ray(&s.data).prove(*v, eps)
 	if err == nil && found.residual > eps && found.residual <= nearCertificate {
 		s.tooNear(out, denied, found)
 		return

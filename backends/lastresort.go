@@ -185,10 +185,13 @@ func (s *checkedSolver) tightOnly(z []float64) []float64 {
 			weight[i] /= u.e[i]
 		}
 	}
-	if out := without(&s.data, z, weight, math.Sqrt(s.options.Eps)*maxAbs(weight)); out != nil {
-		return out
+	out := slices.Clone(z)
+	for i, is := range small(&s.data, z, weight, math.Sqrt(s.options.Eps)*maxAbs(weight)) {
+		if is {
+			out[i] = 0
+		}
 	}
-	return z
+	return out
 }
 
 // nearlySolved is the residual of a point below which there seems to be a solution, so that no certificate is told.

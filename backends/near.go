@@ -27,13 +27,13 @@ func residualOf(found proof, err error) float64 {
 // change, relative to the entries of z, and moves z back into K*, in turn, until the residual is at most eps or does
 // not fall further. The error says that nothing near z proves anything. It panics unless z has length m.
 func (j *Judge) ProvePrimalInfeasible(z []float64, eps float64) (better []float64, residual float64, err error) {
-	found, err := j.check.provePrimal(j.problem(), z, eps)
+	found, err := j.check.primal(j.problem()).prove(z, eps)
 	return found.v, found.residual, err
 }
 
 // ProveDualInfeasible does the same for x and [CheckDualInfeasible], by making Px and Ax + s zero, with s in
 // the recession cone of K. It panics unless x has length n.
 func (j *Judge) ProveDualInfeasible(x []float64, eps float64) (better []float64, residual float64, err error) {
-	found, err := j.check.proveDual(j.problem(), x, eps)
+	found, err := j.check.dual(j.problem()).prove(x, eps)
 	return found.v, found.residual, err
 }

@@ -30,7 +30,9 @@ func (j *Judge) Polish(pt Point, eps float64) (Point, bool) {
 		}
 		t.polish(func() (enough bool) {
 			clear(t.low)
-			if s := t.slacks(); j.Optimal(x, s, z, eps) && j.Unsettled(x, s, z, eps) <= 1 {
+			s := slices.Clone(t.s)
+			exactSlacks(nil, p, x, t.lower, t.upper, t.loose, s)
+			if j.Optimal(x, s, z, eps) && j.Unsettled(x, s, z, eps) <= 1 {
 				pt, ok = Point{X: x, S: s, Z: z}, true
 			}
 			return ok
@@ -85,34 +87,28 @@ const nearPoint = 1e-3
 // among them, and the equations of these in x and of the columns in x and z.
 type tightened struct {
 	*system      // x, then z
-	p            *Problem
-	rows         *rowLists
 	lower, upper []float64
 	s            []float64
-	tight        []bool
+	loose        []bool // rows that are not tight
 }
 
 // tightened puts the slack of rows that are tight at the bound that their multiplier belongs to, and makes the
 // multipliers of the others zero. Equations are divided by the absolute terms of x, and of x and z.
 func (j *Judge) tightened(pt Point) *tightened {
 	p, u, c := j.p, j.unitsOf(), &j.check
-	n, a := len(p.Q), p.A.RawMatrix()
+	n, m := p.Dims()
 	t := &tightened{
-		system: newSystem(slices.Concat(pt.X, pt.Z)), p: p, rows: newRowLists(p), s: slices.Clone(pt.S),
-		tight: make([]bool, len(p.B)),
+		system: newSystem(slices.Concat(pt.X, pt.Z), nil), s: slices.Clone(pt.S), loose: make([]bool, m),
 	}
 	t.lower, t.upper = intervals(p.Cones)
 	for k, x := range pt.X {
 		t.weight[k] = math.Abs(x)
 	}
-	free := func(unknown int, v, terms float64) {
-		if t.add(unknown, v); v != 0 {
-			t.weight[unknown] = max(t.weight[unknown], freedomShare*terms/math.Abs(v))
-		}
-	}
+	tight := 0 // how many, with the equation of each
+	of := make([]int, m)
 	for i, z := range pt.Z {
 		l, h := t.lower[i], t.upper[i]
-		if t.tight[i] = math.IsNaN(l); t.tight[i] {
+		if math.IsNaN(l) {
 			t.weight[n+i] = -1
 		} else {
 			bound := l
@@ -120,63 +116,43 @@ func (j *Judge) tightened(pt Point) *tightened {
 				bound = h
 			}
 			off := math.Abs(t.s[i]-bound) * u.e[i]
-			if t.tight[i] = l == h || off*max(u.slope, tiny) < math.Abs(z)/u.e[i]*max(u.x, tiny); t.tight[i] {
-				t.s[i] = bound
-			} else {
+			if t.loose[i] = l < h && !(off*max(u.slope, tiny) < math.Abs(z)/u.e[i]*max(u.x, tiny)); t.loose[i] {
 				t.y[n+i] = 0
+				continue
 			}
+			t.s[i] = bound
 		}
-		if !t.tight[i] {
-			continue
+		of[i] = tight
+		tight++
+	}
+	free := func(unknown int, v, terms float64) {
+		if v != 0 && t.weight[unknown] >= 0 {
+			t.weight[unknown] = max(t.weight[unknown], math.Abs(t.y[unknown]), freedomShare*terms/math.Abs(v))
 		}
-		ind, val := t.rows.row(t.rows.curved + i)
-		for at, k := range ind {
-			free(int(k), val[at], c.ofRows[i])
+	}
+	t.curvature(p, tight)
+	stored(p.A, func(_, i, k int, v float64) {
+		if !t.loose[i] {
+			t.entries.Add(k, of[i], v)
+			t.entries.Add(n+i, tight+k, v)
+			free(k, v, c.ofRows[i])
+			free(n+i, v, c.ofCols[k])
 		}
-		var off exactSum
-		off.add(t.s[i])
-		off.add(-p.B[i])
-		t.end(c.ofRows[i], off)
+	})
+	t.end(tight+n, 0)
+	for i, b := range p.B {
+		if !t.loose[i] {
+			t.terms[of[i]] = c.ofRows[i]
+			t.constant[of[i]].add(t.s[i])
+			t.constant[of[i]].add(-b)
+		}
 	}
 	for k, q := range p.Q {
-		if t.rows.curved > 0 {
-			ind, val := t.rows.row(k)
-			for at, i := range ind {
-				t.add(int(i), val[at])
-			}
-		}
-		for at := a.Indptr[k]; at < a.Indptr[k+1]; at++ {
-			if i := a.Ind[at]; t.weight[n+i] < 0 {
-				t.add(n+i, a.Data[at])
-			} else if t.tight[i] {
-				t.weight[n+i] = max(t.weight[n+i], math.Abs(t.y[n+i]))
-				free(n+i, a.Data[at], c.ofCols[k])
-			}
-		}
-		var cost exactSum
-		cost.add(q)
-		t.end(c.ofCols[k], cost)
+		t.terms[tight+k] = c.ofCols[k]
+		t.constant[tight+k].add(q)
 	}
 	return t
 }
 
 // tiny stands for sizes that are zero.
 const tiny = 1e-300
-
-// slacks returns b - Ax, added up in twice the precision and within the bounds, in rows that are not tight.
-func (t *tightened) slacks() []float64 {
-	out := slices.Clone(t.s)
-	for i := range out {
-		if t.tight[i] {
-			continue
-		}
-		var sum exactSum
-		sum.add(t.p.B[i])
-		ind, val := t.rows.row(t.rows.curved + i)
-		for e, k := range ind {
-			sum.addProduct(-val[e], t.y[k])
-		}
-		out[i] = min(max(sum.value(), t.lower[i]), t.upper[i])
-	}
-	return out
-}

@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/james-bowman/sparse/blas"
+
 	"github.com/conetune/conetune/backends/internal/ldl"
 )
 
@@ -18,66 +20,68 @@ const (
 	polishDelta = 1e-16
 )
 
-// provePrimal returns the best certificate near z: of z itself with A'z made zero, and of z without its small parts.
-func (c *checker) provePrimal(p *Problem, z []float64, eps float64) (proof, error) {
-	best, err := c.primalInfeasible(p, z, nil)
-	if best.v == nil || err == nil && best.residual <= eps || p.A == nil {
+// ray is the way to show that a problem has no solution: primal infeasible by z, or dual infeasible by x.
+type ray struct {
+	p *Problem
+	// judge says what v + low proves, of which low, nil for zero, is below the last places of v.
+	judge func(v, low []float64) (proof, error)
+	// parts returns the vector in a cone that belongs to v, z or s, and what its entries weigh.
+	parts func(v []float64) (in, weight []float64)
+	// begin returns the equations that a ray meets, of which v are the first unknowns, with the given parts at zero, and
+	// what moves the unknowns into their cones.
+	begin func(v []float64, zero []bool) (s *system, move func())
+}
+
+// check judges v as it is or, where last places are all that is wrong, with others.
+func (r *ray) check(v []float64) (residual float64, err error) {
+	found, err := r.judge(v, nil)
+	if err != nil || !found.rounded || found.residual == 0 {
+		return found.residual, err
+	}
+	if better, _ := r.polish(found.v, nil, found, nil, 0); sameButPlaces(found.v, better.v) {
+		return better.residual, nil
+	}
+	return found.residual, nil
+}
+
+// prove returns the best certificate near v: of v itself with the equations made to hold, and of v without its small
+// parts.
+func (r *ray) prove(v []float64, eps float64) (proof, error) {
+	best, err := r.judge(v, nil)
+	if best.v == nil || err == nil && best.residual <= eps {
 		return best, err
 	}
-	small := c.smallInPrimal(p, best)
-	best, err = c.polishPrimal(p, best.v, best, err, eps)
+	v = best.v
+	small := r.small(best)
+	best, err = r.polish(v, nil, best, err, eps)
 	if small == nil || err == nil && best.residual <= eps {
 		return best, err
 	}
-	return c.polishPrimal(p, small, best, err, eps)
+	return r.polish(v, small, best, err, eps)
 }
 
-// polishPrimal makes A'z zero, with z in twice the precision, and returns the best of what it meets on the way and what
-// was known.
-func (c *checker) polishPrimal(p *Problem, z []float64, best proof, err error, eps float64) (proof, error) {
-	s := primalSystem(p, z)
-	before := make([]float64, len(z))
-	s.polish(func() (enough bool) {
-		copy(before, s.y)
-		c.intoDual(p, s.y)
-		for i, v := range s.y {
-			if v == 0 || v != before[i] {
-				s.low[i] = 0
-			}
-		}
-		next, nextErr := c.primalInfeasible(p, s.y, s.low)
-		if nextErr == nil && (err != nil || next.residual < best.residual) {
-			best, err = next, nil
-		}
-		return err == nil && best.residual <= eps/16
-	})
-	return best, err
-}
-
-// smallInPrimal returns z without the entries that are on their way to zero, nil where there are none. In a vector on
-// its way to a certificate they weigh about as much as what is left of A'z, and the others about as much as b'z: the
-// mean of the two divides them.
-func (c *checker) smallInPrimal(p *Problem, of proof) []float64 {
+// small says which parts are on their way to zero, nil for none. In a vector on its way to a certificate they weigh
+// about as much as what is left of the equations, and the others about as much as its value: the mean of the two
+// divides them.
+func (r *ray) small(of proof) []bool {
 	if !(of.residual > 0 && of.residual < 1) {
 		return nil
 	}
-	weight := make([]float64, len(of.v)) // in the units of b'z
-	size := c.known.about(p).ofX()
-	entriesOf(p.A, func(i, j int, a float64) { weight[i] = max(weight[i], a*size[j]*math.Abs(of.v[i])) })
-	for i, b := range p.B {
-		weight[i] = max(weight[i], math.Abs(b*of.v[i]))
-	}
-	return without(p, of.v, weight, math.Sqrt(of.residual)*-of.negative)
+	in, weight := r.parts(of.v)
+	return small(r.p, in, weight, math.Sqrt(of.residual)*-of.negative)
 }
 
-// without returns v without the parts, rows of cones that are products of intervals and other cones as a whole, whose
-// weights are all below the least one, nil where there are none. Equations have no such parts.
-func without(p *Problem, v, weight []float64, least float64) []float64 {
-	out, some := slices.Clone(v), false
+// small says which parts of v, rows of cones that are products of intervals and other cones as a whole, have weights
+// that are all below the least one, nil where these are zero. Equations have no such parts.
+func small(p *Problem, v, weight []float64, least float64) (out []bool) {
 	drop := func(first, dim int) {
 		for i := first; i < first+dim; i++ {
-			some = some || out[i] != 0
-			out[i] = 0
+			if v[i] != 0 {
+				if out == nil {
+					out = make([]bool, len(v))
+				}
+				out[i] = true
+			}
 		}
 	}
 	for row, k := range Rows(p.Cones) {
@@ -91,243 +95,187 @@ func without(p *Problem, v, weight []float64, least float64) []float64 {
 			drop(row, k.Dim)
 		}
 	}
-	if !some {
-		return nil
-	}
 	return out
 }
 
-// primalSystem is A'z = 0, each equation divided by its terms at z, the sum of the |a_ij z_i|.
-func primalSystem(p *Problem, z []float64) *system {
-	s, a := newSystem(z), p.A.RawMatrix()
-	for j := range p.Q {
-		for k := a.Indptr[j]; k < a.Indptr[j+1]; k++ {
-			s.add(a.Ind[k], a.Data[k])
-		}
-		s.end(s.size(), exactSum{})
-	}
-	reach := s.reach()
-	for row, k := range Rows(p.Cones) {
-		for i := row; i < row+k.Dim; i++ {
-			if s.weight[i] = math.Abs(z[i]); k.Kind == ZeroCone && reach[i] > 0 {
-				s.weight[i] = max(s.weight[i], freedomShare/reach[i])
-			}
-		}
-	}
-	s.within(p, 0)
-	return s
-}
-
-// proveDual returns the best certificate near x: of x itself with Px and Ax + s made zero, and of x with the small
-// parts of s at zero.
-func (c *checker) proveDual(p *Problem, x []float64, eps float64) (proof, error) {
-	best, err := c.dualInfeasible(p, x, nil)
-	if err != nil || best.residual <= eps {
-		return best, err
-	}
-	rows := newRowLists(p)
-	small := c.smallInDual(p, rows, best)
-	best = c.polishDual(p, rows, x, nil, best, eps)
-	if small != nil && !(best.residual <= eps) {
-		best = c.polishDual(p, rows, x, small, best, eps)
-	}
-	return best, nil
-}
-
-// smallInDual says of which rows s is on its way to zero, as smallInPrimal does, nil for none.
-func (c *checker) smallInDual(p *Problem, rows *rowLists, of proof) []bool {
-	if !(of.residual > 0 && of.residual < 1) {
-		return nil
-	}
-	s := make([]float64, len(p.B))
-	rows.slack(p, of.v, nil, s)
-	_, size := c.known.about(p).ofDual()
-	weight := make([]float64, len(s))
-	for i, v := range s {
-		weight[i] = math.Abs(v) * size[i]
-	}
-	kept := without(p, s, weight, math.Sqrt(of.residual)*-of.negative)
-	if kept == nil {
-		return nil
-	}
-	out := make([]bool, len(s))
-	for i, v := range s {
-		out[i] = v != kept[i]
-	}
-	return out
-}
-
-// polishDual makes Px and Ax + s zero, with x in twice the precision and s = 0 in the given rows, and returns the best
-// of what it meets on the way and what was known.
-func (c *checker) polishDual(p *Problem, rows *rowLists, x []float64, zero []bool, best proof, eps float64) proof {
-	n, m := p.Dims()
-	s := newSystem(slices.Concat(x, make([]float64, m)))
-	x, low := s.y[:n], s.low[:n]
-	slack := func() {
-		rows.slack(p, x, low, s.y[n:])
-		for i, z := range zero {
-			if z {
-				s.y[n+i] = 0
-			}
-		}
-		clear(s.low[n:])
-	}
-	slack()
-	s.dual(p, rows)
+// polish makes the equations hold, with v in twice the precision, and returns the best of what it meets on the way and
+// what was known.
+func (r *ray) polish(v []float64, zero []bool, best proof, err error, eps float64) (proof, error) {
+	s, move := r.begin(v, zero)
 	s.polish(func() (enough bool) {
-		next, nextErr := c.dualInfeasible(p, x, low)
-		if nextErr == nil && next.residual < best.residual {
-			best = next
-			best.v = slices.Clone(x)
+		move()
+		next, nextErr := r.judge(s.y[:len(v)], s.low[:len(v)])
+		if nextErr == nil && (err != nil || next.residual < best.residual) {
+			best, err = next, nil
 		}
-		slack()
-		return best.residual <= eps/16
+		return err == nil && best.residual <= eps/16
 	})
-	return best
+	return best, err
 }
 
-// dual has Px = 0 and Ax + s = 0 in x and then s, each divided by its terms at x.
-func (s *system) dual(p *Problem, rows *rowLists) {
-	n := len(p.Q)
-	for e := range rows.count {
-		ind, val := rows.row(e)
-		for k, j := range ind {
-			s.add(int(j), val[k])
-		}
-		terms := s.size()
-		if i := e - rows.curved; i >= 0 {
-			s.add(n+i, 1)
-		}
-		s.end(terms, exactSum{})
-	}
-	reach := s.reach()
-	for u, v := range s.y {
-		if s.weight[u] = math.Abs(v); u < n && reach[u] > 0 {
-			s.weight[u] = max(s.weight[u], freedomShare/reach[u])
-		}
-	}
-	s.within(p, n)
-	for u := n; u < len(s.y); u++ {
-		if s.weight[u] == 0 {
-			s.weight[u] = -1
-		}
-	}
-}
-
-// rowLists holds the rows of P, if there are entries, and then those of A.
-type rowLists struct {
-	count, curved int // equations, and those of them that belong to P
-	ptr           []int
-	ind           []int32
-	val           []float64
-}
-
-func (r *rowLists) row(e int) ([]int32, []float64) {
-	return r.ind[r.ptr[e]:r.ptr[e+1]], r.val[r.ptr[e]:r.ptr[e+1]]
-}
-
-func newRowLists(p *Problem) *rowLists {
-	n, m := p.Dims()
-	r := &rowLists{count: m}
-	if p.Quadratic() {
-		r.curved = n
-		r.count += n
-	}
-	r.ptr = make([]int, r.count+1)
-	each := func(do func(row, col int, v float64)) {
-		if r.curved > 0 {
-			stored(p.P, func(_, i, j int, v float64) {
-				if do(i, j, v); i != j {
-					do(j, i, v)
+// primal has z in K*, and A'z = 0.
+func (c *checker) primal(p *Problem) *ray {
+	return &ray{p: p,
+		judge: func(z, low []float64) (proof, error) { return c.primalInfeasible(p, z, low) },
+		parts: func(z []float64) (in, weight []float64) {
+			weight = make([]float64, len(z)) // in the units of b'z
+			size := c.known.about(p).ofX()
+			entriesOf(p.A, func(i, j int, a float64) { weight[i] = max(weight[i], a*size[j]*math.Abs(z[i])) })
+			for i, b := range p.B {
+				weight[i] = max(weight[i], math.Abs(b*z[i]))
+			}
+			return z, weight
+		},
+		begin: func(z []float64, zero []bool) (*system, func()) {
+			s := newSystem(z, zero)
+			stored(p.A, func(_, i, j int, v float64) { s.entries.Add(i, j, v) })
+			s.end(len(p.Q), len(z))
+			reach := s.reach()
+			for row, k := range Rows(p.Cones) {
+				for i := row; i < row+k.Dim; i++ {
+					if s.weight[i] = math.Abs(s.y[i]); k.Kind == ZeroCone && reach[i] > 0 {
+						s.weight[i] = max(s.weight[i], freedomShare/reach[i])
+					}
 				}
-			})
-		}
-		stored(p.A, func(_, i, j int, v float64) { do(r.curved+i, j, v) })
+			}
+			s.within(p, 0)
+			before := make([]float64, len(z))
+			return s, func() {
+				copy(before, s.y)
+				c.intoDual(p, s.y)
+				for i, v := range s.y {
+					if v == 0 || v != before[i] {
+						s.low[i] = 0
+					}
+				}
+			}
+		},
 	}
-	each(func(row, _ int, _ float64) { r.ptr[row+1]++ })
-	for i := range r.count {
-		r.ptr[i+1] += r.ptr[i]
-	}
-	next := append([]int(nil), r.ptr...)
-	r.ind, r.val = make([]int32, r.ptr[r.count]), make([]float64, r.ptr[r.count])
-	each(func(row, col int, v float64) {
-		r.ind[next[row]], r.val[next[row]] = int32(col), v
-		next[row]++
-	})
-	return r
 }
 
-// times returns the product of row e with the sum of the vectors.
-func (r *rowLists) times(e int, parts ...[]float64) (sum exactSum) {
-	ind, val := r.row(e)
-	for _, x := range parts {
-		if x == nil {
-			continue
+// dual has Px = 0, and Ax + s = 0 with s in the recession cone of K.
+func (c *checker) dual(p *Problem) *ray {
+	n, m := p.Dims()
+	slack := func(s, x, low []float64) []float64 {
+		for i, sum := range timesA(nil, p, x, low) {
+			s[i] = -sum.value()
 		}
-		for k, j := range ind {
-			sum.addProduct(val[k], x[j])
+		for row, c := range Rows(p.Cones) {
+			c.intoRecession(s[row : row+c.Dim])
 		}
+		return s
 	}
-	return sum
-}
-
-// slack writes into s the point of the recession cone next to -A(x + low).
-func (r *rowLists) slack(p *Problem, x, low, s []float64) {
-	for i := range s {
-		dot := r.times(r.curved+i, x, low)
-		s[i] = -dot.value()
-	}
-	for row, c := range Rows(p.Cones) {
-		c.intoRecession(s[row : row+c.Dim])
+	return &ray{p: p,
+		judge: func(x, low []float64) (proof, error) { return c.dualInfeasible(p, x, low) },
+		parts: func(x []float64) (in, weight []float64) {
+			s := slack(make([]float64, m), x, nil)
+			_, size := c.known.about(p).ofDual()
+			weight = make([]float64, m)
+			for i, v := range s {
+				weight[i] = math.Abs(v) * size[i]
+			}
+			return s, weight
+		},
+		begin: func(x []float64, zero []bool) (*system, func()) {
+			s := newSystem(slices.Concat(x, make([]float64, m)), nil)
+			move := func() {
+				slack(s.y[n:], s.y[:n], s.low[:n])
+				for i, z := range zero {
+					if z {
+						s.y[n+i] = 0
+					}
+				}
+				clear(s.low[n:])
+			}
+			move()
+			curved := s.curvature(p, 0)
+			stored(p.A, func(_, i, j int, v float64) { s.entries.Add(j, curved+i, v) })
+			for i := range m {
+				s.entries.Add(n+i, curved+i, 1)
+			}
+			s.end(curved+m, n)
+			reach := s.reach()
+			for u, v := range s.y {
+				if s.weight[u] = math.Abs(v); u < n && reach[u] > 0 {
+					s.weight[u] = max(s.weight[u], freedomShare/reach[u])
+				}
+			}
+			s.within(p, n)
+			for u := n; u < len(s.y); u++ {
+				if s.weight[u] == 0 {
+					s.weight[u] = -1
+				}
+			}
+			return s, move
+		},
 	}
 }
 
 // system is M y + c = 0, equation by equation, each divided by its terms. The unknowns have a part low below the last
 // places of y.
 type system struct {
-	ptr, ind []int32
-	val      []float64
-	terms    []float64
+	entries  Triplets // of M', the columns of which are the equations
+	m        *blas.SparseMatrix
+	terms    []float64 // an equation without any is none
 	constant []exactSum
 	y, low   []float64
 	weight   []float64 // how freely they may change, negative for not at all
 	local    []ellipsoid
 }
 
-func newSystem(y []float64) *system {
-	return &system{ptr: []int32{0}, y: slices.Clone(y), low: make([]float64, len(y)), weight: make([]float64, len(y))}
-}
-
-// add adds an entry to the equation at hand.
-func (s *system) add(unknown int, v float64) {
-	s.ind, s.val = append(s.ind, int32(unknown)), append(s.val, v)
-}
-
-// size is the sum of the absolute values of its terms.
-func (s *system) size() (size float64) {
-	for k := int(s.ptr[len(s.ptr)-1]); k < len(s.ind); k++ {
-		size += math.Abs(s.val[k] * s.y[s.ind[k]])
+// newSystem has the unknowns y, some of them at zero.
+func newSystem(y []float64, zero []bool) *system {
+	s := &system{y: slices.Clone(y), low: make([]float64, len(y)), weight: make([]float64, len(y))}
+	for i, z := range zero {
+		if z {
+			s.y[i] = 0
+		}
 	}
-	return size
+	return s
 }
 
-// end ends the equation, which is left out where it has no terms.
-func (s *system) end(terms float64, constant exactSum) {
-	if from := s.ptr[len(s.ptr)-1]; terms == 0 {
-		s.ind, s.val = s.ind[:from], s.val[:from]
-		return
+// curvature adds Px to the equations from one on, and returns how many that are, none without a P.
+func (s *system) curvature(p *Problem, from int) int {
+	if !p.Quadratic() {
+		return 0
 	}
-	s.ptr, s.terms, s.constant = append(s.ptr, int32(len(s.ind))), append(s.terms, terms), append(s.constant, constant)
+	stored(p.P, func(_, i, j int, v float64) {
+		if s.entries.Add(j, from+i, v); i != j {
+			s.entries.Add(i, from+j, v)
+		}
+	})
+	return len(p.Q)
+}
+
+// end ends the list of so many equations, without constants. The terms of one are the sum of their absolute values over
+// the unknowns before one.
+func (s *system) end(count, before int) {
+	s.m = s.entries.matrix(len(s.y), count).RawMatrix()
+	s.terms, s.constant = make([]float64, count), make([]exactSum, count)
+	s.each(func(e, u int, v float64) {
+		if u < before {
+			s.terms[e] += math.Abs(v * s.y[u])
+		}
+	})
+}
+
+// each visits the entries, equation by equation.
+func (s *system) each(visit func(e, u int, v float64)) {
+	for e := range s.terms {
+		for k := s.m.Indptr[e]; k < s.m.Indptr[e+1]; k++ {
+			visit(e, s.m.Ind[k], s.m.Data[k])
+		}
+	}
 }
 
 // reach returns max_e |m_eu| / terms_e for each unknown.
 func (s *system) reach() []float64 {
 	out := make([]float64, len(s.y))
-	for e, terms := range s.terms {
-		for k := s.ptr[e]; k < s.ptr[e+1]; k++ {
-			out[s.ind[k]] = max(out[s.ind[k]], math.Abs(s.val[k])/terms)
+	s.each(func(e, u int, v float64) {
+		if s.terms[e] > 0 {
+			out[u] = max(out[u], math.Abs(v)/s.terms[e])
 		}
-	}
+	})
 	return out
 }
 
@@ -382,13 +330,13 @@ func (s *system) polish(enough func() bool) {
 
 // lack writes what the equations lack, divided by their terms.
 func (s *system) lack(right []float64) {
-	for e, terms := range s.terms {
-		sum := s.constant[e]
-		for k := s.ptr[e]; k < s.ptr[e+1]; k++ {
-			sum.addProduct(s.val[k], s.y[s.ind[k]])
-			sum.addProduct(s.val[k], s.low[s.ind[k]])
-		}
-		right[e] = -sum.value() / terms
+	sums := slices.Clone(s.constant)
+	s.each(func(e, u int, v float64) {
+		sums[e].addProduct(v, s.y[u])
+		sums[e].addProduct(v, s.low[u])
+	})
+	for e := range sums {
+		right[e] = share(-sums[e].value(), s.terms[e], 0)
 	}
 }
 
@@ -406,28 +354,30 @@ type leastChange struct {
 
 func newLeastChange(eq *system) (*leastChange, bool) {
 	k, weight := len(eq.y), eq.weight
-	total := k + len(eq.ptr) - 1
-	ptr, ind, val := make([]int32, 1, total+1), make([]int32, 0, len(eq.ind)+total), make([]float64, 0, len(eq.ind)+total)
+	total := k + len(eq.terms)
+	room := len(eq.m.Ind) + total
+	ptr, ind, val := make([]int32, 1, total+1), make([]int32, 0, room), make([]float64, 0, room)
 	sign := make([]int8, total)
 	for i := range k {
 		ind, val, sign[i] = append(ind, int32(i)), append(val, 1), 1
 		ptr = append(ptr, int32(len(ind)))
 	}
-	block := slices.Repeat([]int32{-1}, k)
+	block := slices.Repeat([]int{-1}, k)
 	for b, l := range eq.local {
 		for i := range l.dim {
-			block[l.first+i] = int32(b)
+			block[l.first+i] = b
 		}
 	}
 	for e, terms := range eq.terms {
-		last := int32(-1)
-		for at := eq.ptr[e]; at < eq.ptr[e+1]; at++ {
-			v, b := eq.val[at]/terms, block[eq.ind[at]]
-			if weight[eq.ind[at]] < 0 {
+		last := -1
+		for at := eq.m.Indptr[e]; at < eq.m.Indptr[e+1]; at++ {
+			u := eq.m.Ind[at]
+			v, b := eq.m.Data[at]/terms, block[u]
+			switch {
+			case weight[u] < 0 || terms == 0:
 				continue
-			}
-			if b < 0 {
-				ind, val = append(ind, eq.ind[at]), append(val, v*weight[eq.ind[at]])
+			case b < 0:
+				ind, val = append(ind, int32(u)), append(val, v*weight[u])
 				continue
 			}
 			l := &eq.local[b]
@@ -437,8 +387,7 @@ func newLeastChange(eq *system) (*leastChange, bool) {
 				}
 				last = b
 			}
-			row := l.d[(int(eq.ind[at])-l.first)*l.dim:][:l.dim]
-			for i, d := range row {
+			for i, d := range l.d[(u-l.first)*l.dim:][:l.dim] {
 				val[len(val)-l.dim+i] += v * d
 			}
 		}

@@ -207,7 +207,7 @@ func (r *reduction) expand(p *Problem, low, high []float64, out *Solution) {
 	}
 	if !farkas && len(out.S) == len(r.rows) && len(out.X) == n {
 		out.S = spread(out.S, r.rows, m)
-		r.slacks(p, low, high, out.X, out.S)
+		r.ofRows = exactSlacks(r.ofRows, p, out.X, low, high, r.dropRow, out.S)
 	}
 	if out.Z = spread(out.Z, r.rows, m); len(out.Z) == m && (farkas || len(out.X) == n) {
 		r.multipliers(p, low, high, out.X, out.Z, farkas)
@@ -249,21 +249,21 @@ func (r *reduction) variables(x []float64, right bool) {
 	}
 }
 
-// slacks fills in s = b - Ax in its intervals for the rows that were left out.
-func (r *reduction) slacks(p *Problem, low, high, x, s []float64) {
-	r.ofRows = dense.Cleared(r.ofRows, len(s))
-	moved := r.ofRows
+// exactSlacks fills in s = b - Ax, added up in twice the precision and within the intervals, for some of the rows.
+func exactSlacks(room []exactSum, p *Problem, x, low, high []float64, which []bool, s []float64) []exactSum {
+	moved := dense.Cleared(room, len(s))
 	entries(p.A, func(i, j int, v float64) {
-		if r.dropRow[i] {
+		if which[i] {
 			moved[i].addProduct(v, x[j])
 		}
 	})
 	for i, b := range p.B {
-		if r.dropRow[i] {
+		if which[i] {
 			moved[i].add(-b)
 			s[i] = min(max(-moved[i].value(), low[i]), high[i])
 		}
 	}
+	return moved
 }
 
 // multipliers fills in z of the steps, for nil x that of a certificate, without the costs.

@@ -258,7 +258,7 @@ func (s *checkedSolver) Update(u Update) error {
 	reduction := s.presolve.reduce(&next, u.P != nil, u.A != nil, s.reduction, s.unused)
 	s.unused = nil
 	if !reduction.same(s.reduction) {
-		if s.stale = true; !s.presolve.plain && (reduction == nil || max(reduction.falseRow, reduction.freeCol) < 0) {
+		if s.stale = true; !s.presolve.plain && (reduction == nil || !reduction.contradicts) {
 			s.presolve = s.presolve.plainly()
 			reduction = s.presolve.reduce(&next, u.P != nil, u.A != nil, s.reduction, nil)
 		}
@@ -427,8 +427,8 @@ func (s *checkedSolver) solve(ctx context.Context, room *Solution) (*Solution, e
 		return out, nil
 	}
 	begin := time.Now()
-	if left := s.left(); len(left.Q) == 0 {
-		out := s.withoutVariables(left)
+	if left := s.left(); len(left.Q) == 0 { // that b is in K has been seen
+		out := &Solution{Status: Optimal, X: []float64{}, S: append([]float64{}, left.B...), Z: make([]float64, len(left.B))}
 		s.finish(out, begin)
 		return out, nil
 	}
@@ -575,16 +575,16 @@ func (s *checkedSolver) polish(out *Solution) {
 func (s *checkedSolver) contradiction() *Solution {
 	if !s.looked {
 		s.looked, s.obvious = true, nil
-		z, x := trivial(&s.data, s.low, s.high, s.judged.check.known.about(&s.data).single())
-		if z == nil && x == nil {
-			z, x = s.reduction.trivial(&s.data, s.low, s.high)
-		}
-		if z != nil || x != nil {
-			out := &Solution{Status: PrimalInfeasible, Z: z, X: x}
-			if x != nil {
-				out.Status = DualInfeasible
+		out := trivial(&s.data, s.judged.check.known.about(&s.data).single())
+		if r := s.reduction; out == nil && r != nil && r.contradicts {
+			var bounds singleBounds
+			bounds.find(r.left)
+			if out = trivial(r.left, &bounds); out != nil {
+				r.expand(&s.data, s.low, s.high, out)
 			}
-			if s.judge(out); out.Status == PrimalInfeasible || out.Status == DualInfeasible {
+		}
+		if out != nil {
+			if s.judge(out); out.Status.Decided() {
 				s.obvious = out
 			}
 		}

@@ -132,15 +132,13 @@ func (t *presolve) reduce(p *Problem, newP, newA bool, last, room *reduction) *r
 		r = &reduction{left: &Problem{}}
 	}
 	r.dropRow, r.dropCol = dense.Cleared(r.dropRow, m), dense.Cleared(r.dropCol, n)
-	r.steps, r.terms, r.falseRow, r.freeCol = r.steps[:0], r.terms[:0], -1, -1
+	r.steps, r.terms, r.contradicts = r.steps[:0], r.terms[:0], false
 	t.load(p)
 	for t.round(r) > (m+n)/leastFound {
 	}
 	for j := range n {
 		if q := settled(&t.q[j]); t.count[j] == 0 && !t.curved[j] && !r.dropCol[j] {
-			if r.dropCol[j] = q == 0; q != 0 && r.falseRow < 0 {
-				r.freeCol, r.sign = int32(j), -math.Copysign(1, q)
-			}
+			r.dropCol[j], r.contradicts = q == 0, r.contradicts || q != 0
 		}
 	}
 	if !slices.Contains(r.dropRow, true) && !slices.Contains(r.dropCol, true) {
@@ -252,7 +250,7 @@ func (t *presolve) row(r *reduction, i int32) bool {
 		t.leave(r, i)
 		return true
 	case len(row) == 0:
-		r.falseRow, r.sign = i, math.Copysign(1, low-b)
+		r.contradicts = true
 		return false
 	case len(row) == 1 && equation:
 		x := (b - low) / row[0].val

@@ -16,11 +16,8 @@ type reduction struct {
 	steps            []step        // what was left out and has multipliers or variables of its own, in this order
 	terms            []coefficient // of the steps
 	left             *Problem      // what is left of the numbers that it was made for
-	// a row without entries whose b is outside of its interval, or a variable without entries but in q, -1 for none, and
-	// the sign of z or x of the certificate
-	falseRow, freeCol int32
-	sign              float64
-	lent              bool // a solver was set up with left, and may refer to its vectors
+	contradicts      bool          // a row without entries, or a variable but in q, contradicts the rest
+	lent             bool          // a solver was set up with left, and may refer to its vectors
 
 	part           Point     // of contract
 	x              []float64 // work space
@@ -212,23 +209,6 @@ func (r *reduction) expand(p *Problem, low, high []float64, out *Solution) {
 	if out.Z = spread(out.Z, r.rows, m); len(out.Z) == m && (farkas || len(out.X) == n) {
 		r.multipliers(p, low, high, out.X, out.Z, farkas)
 	}
-}
-
-// trivial returns the certificate, z or x, of the row or variable that contradicts the rest, or nothing.
-func (r *reduction) trivial(p *Problem, low, high []float64) (z, x []float64) {
-	n, m := p.Dims()
-	switch {
-	case r == nil:
-	case r.falseRow >= 0:
-		z = make([]float64, m)
-		z[r.falseRow] = r.sign
-		r.multipliers(p, low, high, nil, z, true)
-	case r.freeCol >= 0:
-		x = make([]float64, n)
-		x[r.freeCol] = r.sign
-		r.variables(x, false)
-	}
-	return z, x
 }
 
 // variables fills in x of the steps, or, without the right-hand sides, that of a ray.

@@ -8,7 +8,6 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/backends/internal/adapter"
-	"github.com/conetune/conetune/backends/internal/scaling"
 	cclarabel "github.com/conetune/conetune/internal/cgo/clarabel"
 )
 
@@ -157,9 +156,9 @@ func (r *run) outcome(ctx context.Context, info *cclarabel.Info, point *cclarabe
 	return r.At(backends.Inaccurate), change
 }
 
-// certificate returns a certificate that holds, as it is or without its rounding.
+// certificate returns a certificate that holds.
 func (r *run) certificate(v []float64, claim backends.Status, sure bool) (*backends.Solution, next) {
-	if out, excess := r.Certificate(claim, scaling.Clean(v), v); excess <= 1 {
+	if out, excess := r.Certificate(claim, v); excess <= 1 {
 		return out, finished
 	}
 	r.Message = "a certificate of " + claim.String() + " does not hold"

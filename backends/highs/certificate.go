@@ -4,7 +4,6 @@ package highs
 
 import (
 	"github.com/conetune/conetune/backends"
-	"github.com/conetune/conetune/backends/internal/scaling"
 	chighs "github.com/conetune/conetune/internal/cgo/highs"
 )
 
@@ -15,7 +14,7 @@ func (r *run) prove(info *chighs.Info) *backends.Solution {
 	ray := make([]float64, max(n, m))
 	infeasible := info.Status != chighs.Unbounded
 	for range 2 {
-		found, err := r.highs.Prove(&r.set.Settings, infeasible, ray, r.Stop, r.Left())
+		found, err := r.highs.Prove(&r.set, infeasible, ray, r.Stop, r.Left())
 		if err != nil {
 			r.Drop()
 			return nil
@@ -36,10 +35,9 @@ func (r *run) prove(info *chighs.Info) *backends.Solution {
 	return nil
 }
 
-// certificate returns a certificate that holds, in either direction, as it is or without its rounding; else nil.
+// certificate returns a certificate that holds, in either direction; else nil.
 func (r *run) certificate(ray []float64, claim backends.Status) *backends.Solution {
-	clean := scaling.Clean(ray)
-	if out, excess := r.Certificate(claim, ray, negated(ray), clean, negated(clean)); excess <= 1 {
+	if out, excess := r.Certificate(claim, ray, negated(ray)); excess <= 1 {
 		return out
 	}
 	return nil

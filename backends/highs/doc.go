@@ -14,9 +14,9 @@
 // The backend is tested to residuals of 1e-8, also where rows, columns or the objective are a million times apart.
 // Problems whose rows, columns or objective are more than 5e5 apart are rescaled first. Where an
 // answer does not hold on the caller's data, HiGHS is asked again: a linear program without its presolve, with its
-// smallest tolerances, and by another method; a quadratic one on the equations of the rows that bind, with its smallest
-// tolerances, and with factors of the augmented system. Certificates are the rays of the simplex method, or, where it
-// has none, those of another linear program with the same rows.
+// smallest tolerances, and by another method; a quadratic one with its smallest tolerances, and with factors of the
+// augmented system, where the equations of the rows that bind do not help (backends.Judge.Polish). Certificates are the
+// rays of the simplex method, or, where it has none, those of another linear program with the same rows.
 //
 // # Formulation
 //

@@ -93,26 +93,6 @@ func checkObjective(q []float64) error {
 	return nil
 }
 
-// held returns bounds that make equations of the rows l <= Ax <= u that bind at a point, by the larger of slack and
-// multiplier, and leave the others out.
-func (f *form) held(l, u []float64, at backends.Point) (heldL, heldU []float64) {
-	heldL, heldU = make([]float64, len(l)), make([]float64, len(u))
-	for i := range l {
-		s, z := at.S[i], at.Z[i]
-		switch {
-		case l[i] == u[i]:
-			heldL[i], heldU[i] = l[i], u[i]
-		case z > s-f.Lower[i]:
-			heldL[i], heldU[i] = u[i], u[i]
-		case -z > f.Upper[i]-s:
-			heldL[i], heldU[i] = l[i], l[i]
-		default:
-			heldL[i], heldU[i] = math.Inf(-1), math.Inf(1)
-		}
-	}
-	return heldL, heldU
-}
-
 // negated returns -v.
 func negated(v []float64) []float64 {
 	out := make([]float64, len(v))

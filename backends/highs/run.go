@@ -15,7 +15,7 @@ import (
 type run struct {
 	*solver
 	*adapter.Run
-	set attempt
+	set chighs.Settings
 	// tried counts the ways that were taken, of those for quadratic programs or for linear ones.
 	tried     int
 	quadratic bool
@@ -25,7 +25,7 @@ type run struct {
 // Run runs HiGHS, and again where its answer does not hold on the caller's data.
 func (s *solver) Run(ctx context.Context, of *adapter.Run) (*backends.Solution, error) {
 	r := &run{solver: s, Run: of, quadratic: s.Data.Quadratic()}
-	r.set = attempt{Settings: given(s.Options, s.settings, r.quadratic)}
+	r.set = given(s.Options, s.settings, r.quadratic)
 	if err := r.start(); err != nil {
 		return nil, err
 	}
@@ -53,11 +53,11 @@ func (r *run) start() error {
 
 // once runs HiGHS once.
 func (r *run) once(ctx context.Context) (*backends.Solution, bool, error) {
-	set := r.set.Settings
+	set := r.set
 	set.Iterations = r.MaxIterations(DefaultMaxIterations)
 	n, m := r.Data.Dims()
 	point := chighs.NewSolution(n, m)
-	info, err := r.call(&set, point)
+	info, err := r.highs.Solve(&set, point, r.Stop, r.Left())
 	if err != nil { // numbers on which it should not have gone on
 		r.Drop()
 		r.Message = err.Error()
@@ -65,7 +65,7 @@ func (r *run) once(ctx context.Context) (*backends.Solution, bool, error) {
 	}
 	r.Iterations += info.Iterations
 	r.Log(ctx, "highs", "status", info.Status.String(), "iterations", info.Iterations,
-		"presolve", set.Presolve, "method", set.Method, "tolerance", set.PrimalTolerance, "polish", r.set.polish)
+		"presolve", set.Presolve, "method", set.Method, "tolerance", set.PrimalTolerance)
 	out, finished := r.outcome(ctx, &info, point)
 	return out, finished, nil
 }
@@ -89,6 +89,9 @@ func (r *run) outcome(ctx context.Context, info *chighs.Info, point *chighs.Solu
 	r.Message = "HiGHS says " + info.Status.String()
 	if info.HasPoint && info.Status != chighs.Infeasible {
 		r.keep(point, info)
+		if r.quadratic {
+			r.Polish() // where a row binds whose multiplier is zero, interior points come near slowly
+		}
 	}
 	switch {
 	case r.Excess <= 1:

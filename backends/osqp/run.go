@@ -9,7 +9,6 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/backends/internal/adapter"
-	"github.com/conetune/conetune/backends/internal/scaling"
 	cosqp "github.com/conetune/conetune/internal/mirror/osqp"
 )
 
@@ -235,9 +234,9 @@ func (r *run) keep() {
 	r.Keep(slices.Clone(r.point.X), r.rows.Slack(r.Data, r.point.X), slices.Clone(r.point.Y))
 }
 
-// certificate returns a certificate that holds, as it is or without its rounding.
+// certificate returns a certificate that holds.
 func (r *run) certificate(info *cosqp.Info, v []float64, claim backends.Status) (*backends.Solution, next) {
-	out, excess := r.Certificate(claim, scaling.Clean(v), v)
+	out, excess := r.Certificate(claim, v)
 	if excess <= 1 {
 		return out, finished
 	}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/backends/internal/adapter"
-	"github.com/conetune/conetune/backends/internal/scaling"
 	"github.com/conetune/conetune/internal/finite"
 	cscs "github.com/conetune/conetune/internal/mirror/scs"
 )
@@ -23,9 +22,6 @@ const (
 	tightenFraction = 0.3
 	smallestFactor  = 1e-3
 	smallestEps     = 1e-14
-	// At tolerances up to roundedEps entries of that size may be rounding.
-	roundedEps = 1e-12
-	rounding   = 1e-13
 	// A retry may take so many times the iterations so far, and some: if the
 	// tighter tolerance takes more it is out of reach.
 	retryFactor, retryIterations = 10, 10_000
@@ -187,27 +183,20 @@ func (r *run) outcome(info *cscs.Info) (*backends.Solution, float64) {
 	return r.At(backends.NumericalError), math.NaN()
 }
 
-// keep looks at the point on the caller's data and keeps it if it is the best, as it is or without its rounding:
-// entries of x and s that are zero for SCS, for whose objective numbers are near one. It returns the lesser excess of
-// both.
+// keep looks at the point on the caller's data and keeps it if it is the best. It returns its excess.
 func (r *run) keep() float64 {
-	look := func(x, s []float64) float64 {
-		p := r.tower.Recover(backends.Point{X: slices.Clone(x), S: r.form.Slack(s, r.seen, x), Z: r.form.Dual(r.point.Y)})
-		excess, _ := r.Keep(p.X, p.S, p.Z)
-		return excess
-	}
-	excess := look(r.point.X, r.point.S)
-	if excess > 1 && r.current.EpsAbs <= roundedEps {
-		excess = min(excess, look(scaling.Drop(r.point.X, rounding), scaling.Drop(r.point.S, rounding)))
-	}
+	x := r.point.X
+	p := r.tower.Recover(backends.Point{X: slices.Clone(x), S: r.form.Slack(r.point.S, r.seen, x),
+		Z: r.form.Dual(r.point.Y)})
+	excess, _ := r.Keep(p.X, p.S, p.Z)
 	return excess
 }
 
-// certificate returns a certificate, as it is or without its rounding, with the
-// residual in units of the tolerance. One at a limit counts only if it holds.
+// certificate returns a certificate with the residual in units of the tolerance. One at a limit counts only where it
+// holds.
 func (r *run) certificate(info *cscs.Info, limit backends.Status, v []float64,
 	claim backends.Status) (*backends.Solution, float64) {
-	out, excess := r.Certificate(claim, v, scaling.Clean(v))
+	out, excess := r.Certificate(claim, v)
 	if excess > 1 && !r.claims(info) {
 		return &backends.Solution{Status: limit}, math.Inf(1)
 	}

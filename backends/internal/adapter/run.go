@@ -89,6 +89,17 @@ func (r *Run) Keep(x, s, z []float64) (excess float64, best bool) {
 	return excess, best
 }
 
+// Polish looks near the best point for one that meets the tolerance, see [backends.Judge.Polish].
+func (r *Run) Polish() {
+	if r.Best == nil || r.Excess <= 1 {
+		return
+	}
+	eps := r.solver.Options.Eps
+	if pt, ok := r.Judge.Polish(backends.Point{X: r.Best.X, S: r.Best.S, Z: r.Best.Z}, eps); ok {
+		r.Best, r.Excess = &backends.Solution{X: pt.X, S: pt.S, Z: pt.Z}, 1
+	}
+}
+
 // At returns the best point with a status, or no point.
 func (r *Run) At(status backends.Status) *backends.Solution {
 	out := r.Best

@@ -112,13 +112,6 @@ func TestRatiosBecomeSmall(t *testing.T) {
 	assert.Less(t, spread, 10.)
 }
 
-func TestClean(t *testing.T) {
-	v := []float64{1e-13, -2, 0, 3e-9, 1e-3}
-	assert.Equal(t, []float64{0, -2, 0, 3e-9, 1e-3}, Clean(v))
-	assert.Equal(t, 1e-13, v[0])
-	assert.Empty(t, Clean(nil))
-}
-
 // TestZeroStaysZero has a column whose factor, 2^682, times that of the objective, 2^820, is beyond the numbers.
 func TestZeroStaysZero(t *testing.T) {
 	p := &backends.Problem{

@@ -2,10 +2,8 @@ package completion
 
 import (
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
 )
 
 // certify bounds the objective from below. Where the gap is above least it takes in the columns that are missing, and
@@ -14,53 +12,28 @@ import (
 func (f *factored) certify(least float64) (objective, gap float64, grew bool) {
 	f.refresh()
 	f.centreIntercept()
-	var vectors, scaled [2]*mat.Dense
-	rank := 0
+	d := &decomposition{}
 	if f.k > 0 {
-		var values []float64
-		vectors, values, scaled = f.decompose()
-		if math.IsNaN(values[0]) {
+		if d = f.decompose(); math.IsNaN(d.values[0]) {
 			return math.NaN(), math.Inf(1), false
 		}
-		for rank < len(values) && values[rank] > small*values[0] {
-			rank++
-		}
-		for s, rows := range [2]int{f.j.m, f.j.n} {
-			vectors[s] = leading(vectors[s], rows, rank)
-		}
+		d = d.above(small)
 	}
 	objective = f.objective()
-	top, rest, found := f.spectral(vectors)
+	top, rest, found := f.spectral(d.vectors)
 	if f.over() {
 		return objective, math.Inf(1), false
 	}
 	f.shift = math.Max(0, rest-f.nuclear)
 	gap = math.Max(0, objective-f.bound(top))
 	missing := gap > least && len(found.values) > 0
-	if f.k > rank && (missing || rest < f.nuclear*(1-idle)) {
-		f.setFactors(rank, slices.Concat(columnsOf(scaled[0], f.j.m, rank), columnsOf(scaled[1], f.j.n, rank)))
+	if f.k > len(d.values) && (missing || rest < f.nuclear*(1-idle)) {
+		f.balance(d)
 		f.refresh()
 	}
 	grew = missing && f.grow(found)
 	after := f.objective()
 	return after, math.Max(0, gap-objective+after), grew
-}
-
-// leading are the first columns of a matrix, nil for none.
-func leading(a *mat.Dense, rows, k int) *mat.Dense {
-	if k == 0 {
-		return nil
-	}
-	return mat.NewDense(rows, k, columnsOf(a, rows, k))
-}
-
-// columnsOf are the first columns of a matrix, by rows.
-func columnsOf(a *mat.Dense, rows, k int) []float64 {
-	out := make([]float64, 0, rows*k)
-	for i := range rows {
-		out = append(out, a.RawRowView(i)[:k]...)
-	}
-	return out
 }
 
 // bound is the value of the dual, for a bound of |R(u) - Z|_2, at the multipliers t (u, Z) with t the largest for which
@@ -91,9 +64,7 @@ func (f *factored) bound(top float64) float64 {
 		return t*linear - t*t/2*square
 	}
 	// Z = rho (G - C): <Z, C> and |Z|^2 / rho.
-	cc := floats.Dot(gram(f.ca, f.kc, f.ca, f.kc), gram(f.cb, f.kc, f.cb, f.kc))
-	gc := floats.Dot(gram(f.a, f.k, f.ca, f.kc), gram(f.b, f.k, f.cb, f.kc))
-	gg := floats.Dot(gram(f.a, f.k, f.a, f.k), gram(f.b, f.k, f.b, f.k))
+	gg, gc, cc := f.matrices()
 	linear -= f.rho * (gc - cc)
 	square += f.rho * math.Max(0, gg-2*gc+cc)
 	value := t*linear - t*t/2*square
@@ -138,12 +109,9 @@ func (f *factored) grow(found triplets) bool {
 		}
 		of := f.side(s)
 		along := f.work[s]
-		of.each(n, func(from, to int) {
-			for at := from; at < to; at++ {
-				e := of.entry(at)
-				i, c := of.row[e], of.col[e]
-				along[e] = inner(left[i*n:(i+1)*n], right[c*n:(c+1)*n])
-			}
+		of.entries(n, func(e int) {
+			i, c := of.row[e], of.col[e]
+			along[e] = inner(left[i*n:(i+1)*n], right[c*n:(c+1)*n])
 		})
 		curvature += w * floats.Dot(along, along)
 	}

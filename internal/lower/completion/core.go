@@ -15,18 +15,16 @@ const (
 	coreSteps = 3
 )
 
-// decomposition is the singular value decomposition of G whose factors are in the form Q S^1/2, P S^1/2: orthonormal
-// columns Q and P, and the values.
+// decomposition is the singular value decomposition of G: orthonormal columns Q and P, nil for none, and the values.
 type decomposition struct {
 	vectors [2]*mat.Dense
 	values  []float64
 }
 
-// decompose is the singular value decomposition of G: orthonormal columns Q and P, and the values; scaled are the
-// factors in the form Q S^1/2, P S^1/2.
-func (f *factored) decompose() (vectors [2]*mat.Dense, values []float64, scaled [2]*mat.Dense) {
-	if d := f.svd; d != nil {
-		return d.vectors, d.values, [2]*mat.Dense{mat.NewDense(f.j.m, f.k, f.a), mat.NewDense(f.j.n, f.k, f.b)}
+// decompose is that of the factors, with a value that is NaN where it failed.
+func (f *factored) decompose() *decomposition {
+	if f.svd != nil {
+		return f.svd
 	}
 	qa, ra := orthogonal(mat.NewDense(f.j.m, f.k, f.a))
 	qb, rb := orthogonal(mat.NewDense(f.j.n, f.k, f.b))
@@ -34,13 +32,57 @@ func (f *factored) decompose() (vectors [2]*mat.Dense, values []float64, scaled 
 	core.Mul(ra, rb.T())
 	u, values, v := singular(&core)
 	if u == nil {
-		return vectors, []float64{math.NaN()}, scaled
+		return &decomposition{values: []float64{math.NaN()}}
 	}
-	for s, side := range [2]struct{ q, turn *mat.Dense }{{qa, u}, {qb, v}} {
-		vectors[s] = turned(side.q, side.turn)
-		scaled[s] = scaledColumns(vectors[s], values)
+	return &decomposition{[2]*mat.Dense{turned(qa, u), turned(qb, v)}, values}
+}
+
+// above has the values above a share of the largest.
+func (d *decomposition) above(share float64) *decomposition {
+	rank := 0
+	for rank < len(d.values) && d.values[rank] > share*d.values[0] {
+		rank++
 	}
-	return vectors, values, scaled
+	return d.leading(rank)
+}
+
+// leading has the first values.
+func (d *decomposition) leading(k int) *decomposition {
+	out := &decomposition{values: d.values[:k]}
+	if k > 0 {
+		for s, a := range d.vectors {
+			out.vectors[s] = mat.NewDense(a.RawMatrix().Rows, k, columnsOf(a, k))
+		}
+	}
+	return out
+}
+
+// columnsOf are the first columns of a matrix, by rows.
+func columnsOf(a *mat.Dense, k int) []float64 {
+	return mat.DenseCopyOf(a.Slice(0, a.RawMatrix().Rows, 0, k)).RawMatrix().Data
+}
+
+// factors are Q S^1/2 and P S^1/2, nil for none.
+func (d *decomposition) factors() (of [2]*mat.Dense) {
+	for s, q := range d.vectors {
+		if q != nil {
+			of[s] = mat.DenseCopyOf(q)
+			of[s].Apply(func(_, l int, x float64) float64 { return x * math.Sqrt(d.values[l]) }, of[s])
+		}
+	}
+	return of
+}
+
+// balance takes A and B in this form.
+func (f *factored) balance(d *decomposition) {
+	var both []float64
+	for _, a := range d.factors() {
+		if a != nil {
+			both = append(both, a.RawMatrix().Data...)
+		}
+	}
+	f.setFactors(len(d.values), both)
+	f.svd = d
 }
 
 // singular is a singular value decomposition, nil where there is none.
@@ -55,19 +97,15 @@ func singular(a *mat.Dense) (u *mat.Dense, values []float64, v *mat.Dense) {
 	return u, svd.Values(nil), v
 }
 
-// turned is Q U.
+// turned is Q U, nil for no columns.
 func turned(q, u *mat.Dense) *mat.Dense {
+	if u == nil {
+		return nil
+	}
 	rows, k := q.Dims()
 	_, to := u.Dims()
 	out := mat.NewDense(rows, to, nil)
-	addProduct(out.RawMatrix().Data, 1, q.RawMatrix().Data, k, columnsOf(u, k, to), to)
-	return out
-}
-
-// scaledColumns is Q S^1/2.
-func scaledColumns(q *mat.Dense, values []float64) *mat.Dense {
-	out := mat.DenseCopyOf(q)
-	out.Apply(func(_, l int, x float64) float64 { return x * math.Sqrt(values[l]) }, out)
+	addProduct(out.RawMatrix().Data, 1, q.RawMatrix().Data, k, columnsOf(u, to), to)
 	return out
 }
 
@@ -98,7 +136,7 @@ func orthogonal(a *mat.Dense) (q, r *mat.Dense) {
 	return q, r
 }
 
-// times is T V or, transposed, T'V, by rows, with V of k columns, and T as in [factored.apply].
+// times is T V or, transposed, T'V, by rows, with V of k columns, and T = R(w r) - rho (G - C).
 func (f *factored) times(v []float64, k int, transposed bool) []float64 {
 	rows := f.j.m
 	if transposed {
@@ -114,12 +152,9 @@ func (f *factored) times(v []float64, k int, transposed bool) []float64 {
 			place, opposite = opposite, place
 		}
 		of, r := f.side(s), f.r[s]
-		of.each(k, func(from, to int) {
-			for at := from; at < to; at++ {
-				e := of.entry(at)
-				i, l := place[e], opposite[e]
-				addScaled(out[i*k:(i+1)*k], w*r[e], v[l*k:(l+1)*k])
-			}
+		of.entries(k, func(e int) {
+			i, l := place[e], opposite[e]
+			addScaled(out[i*k:(i+1)*k], w*r[e], v[l*k:(l+1)*k])
 		})
 	}
 	if f.rho > 0 {
@@ -145,13 +180,13 @@ func (f *factored) shrink() (fell float64) {
 	if f.k == 0 {
 		return 0
 	}
-	vectors, values, scaled := f.decompose()
+	d := f.decompose()
+	values, q, p := d.values, d.vectors[0], d.vectors[1]
 	if math.IsNaN(values[0]) {
 		return 0
 	}
 	k := len(values)
-	q, p := vectors[0], vectors[1]
-	f.takeBalanced(vectors, values, scaled) // the same G, and residuals
+	f.balance(d) // the same G, and residuals
 	before := f.objective()
 	core := gram(q.RawMatrix().Data, k, f.times(p.RawMatrix().Data, k, false), k)
 	c := f.rho
@@ -184,37 +219,20 @@ func (f *factored) shrink() (fell float64) {
 		for i, x := range values {
 			change.Set(i, i, change.At(i, i)-x)
 		}
-		d := change.RawMatrix().Data
-		promise := floats.Dot(core, d) - c/2*floats.Dot(d, d) + f.nuclear*(floats.Sum(values)-floats.Sum(after))
+		to := change.RawMatrix().Data
+		promise := floats.Dot(core, to) - c/2*floats.Dot(to, to) + f.nuclear*(floats.Sum(values)-floats.Sum(after))
 		if !(promise > 1e-14*before) {
 			break
 		}
-		if rank == 0 {
-			f.setFactors(0, nil)
-		} else {
-			next := [2]*mat.Dense{turned(q, leading(u, k, rank)), turned(p, leading(v, k, rank))}
-			f.takeBalanced(next, after, [2]*mat.Dense{scaledColumns(next[0], after), scaledColumns(next[1], after)})
-		}
+		turn := (&decomposition{[2]*mat.Dense{u, v}, after}).leading(rank).vectors
+		f.balance(&decomposition{[2]*mat.Dense{turned(q, turn[0]), turned(p, turn[1])}, after})
 		f.refresh()
 		if fell = before - f.objective(); fell >= promise-1e-14*before {
 			return fell
 		}
 		c *= 2
 	}
-	f.takeBalanced(vectors, values, scaled)
+	f.balance(d)
 	f.refresh()
 	return 0
-}
-
-// takeBalanced takes A and B in the form Q S^1/2, P S^1/2.
-func (f *factored) takeBalanced(vectors [2]*mat.Dense, values []float64, scaled [2]*mat.Dense) {
-	f.takeFactors(scaled)
-	f.svd = &decomposition{vectors, values}
-}
-
-// takeFactors takes A and B.
-func (f *factored) takeFactors(of [2]*mat.Dense) {
-	_, k := of[0].Dims()
-	both := make([]float64, 0, (f.j.m+f.j.n)*k)
-	f.setFactors(k, append(append(both, of[0].RawMatrix().Data...), of[1].RawMatrix().Data...))
 }

@@ -29,7 +29,7 @@ func (c *Problem) Derivative(w Weights, s *Solution, v []float64, x *design.Matr
 		return 0, make([]float64, len(norm)), nil
 	}
 	if c.interior != nil {
-		if f := newLimit(newInterior(c, w.Nuclear, norm), s); f != nil {
+		if f := newLimit(newInterior(c, w.Nuclear, norm, nil), s); f != nil {
 			nuclear, groups = f.derivative(v, x, row, col)
 			return nuclear, groups, nil
 		}
@@ -45,11 +45,11 @@ const differentiateSteps = 2000
 // of H t = q, with q the derivative of <v, X b + G + b0>.
 func (c *Problem) differentiate(nuclear float64, norm []float64, s *Solution, v []float64, x *design.Matrix, row,
 	col []int, tol float64) (float64, []float64) {
-	f := c.startAt(s)
+	f := c.joint.at(s)
 	f.weigh(&bilevel.JointWeights{Train: 1, Penalties: append([]float64{nuclear}, norm...)})
 	if f.k > 0 { // the preconditioner wants columns at right angles
-		if _, values, scaled := f.decompose(); !math.IsNaN(values[0]) {
-			f.takeFactors(scaled)
+		if d := f.decompose(); !math.IsNaN(d.values[0]) {
+			f.balance(d)
 		}
 	}
 	f.refresh()

@@ -84,3 +84,12 @@ func (g *grid) each(work int, do func(from, to int)) {
 		})
 	}
 }
+
+// entries calls do for each entry so.
+func (g *grid) entries(work int, do func(e int)) {
+	g.each(work, func(from, to int) {
+		for at := from; at < to; at++ {
+			do(g.entry(at))
+		}
+	})
+}

@@ -129,7 +129,8 @@ func newInteriorData(c *Problem) *interiorData {
 	return d
 }
 
-func newInterior(c *Problem, nuclear float64, norm []float64) *interior {
+// newInterior has the weights of the penalty form, or else the bounds of the constrained form.
+func newInterior(c *Problem, nuclear float64, norm, radii []float64) *interior {
 	N, p := c.groups.X.Dims()
 	e, k := c.interior.entries, len(norm)
 	m, n := e.m, e.n
@@ -146,20 +147,9 @@ func newInterior(c *Problem, nuclear float64, norm []float64) *interior {
 	s.trial.u, s.trial.q, s.trial.taus = vec(N), vec(p), vec(k)
 	s.trial.chol, s.trial.plus = factor.NewDefinite(m), factor.NewDefinite(m)
 	s.second.u, s.second.f, s.second.multiplier = vec(N), vec(N), vec(m*m)
-	s.rhs = vec(N)
+	s.radii, s.rhs = radii, vec(N+len(radii))
 	if c.groups.Intercept {
-		s.ones = vec(N)
-	}
-	return s
-}
-
-// newInteriorWithin is that of the constrained form.
-func newInteriorWithin(c *Problem, nuclear float64, norm []float64) *interior {
-	s := newInterior(c, 1, norm)
-	s.radii = append([]float64{nuclear}, norm...)
-	s.rhs = make([]float64, len(s.u)+len(s.radii))
-	if s.ones != nil {
-		s.ones = make([]float64, len(s.rhs))
+		s.ones = vec(N + len(radii))
 	}
 	return s
 }

@@ -27,7 +27,7 @@ const (
 func (c *Problem) interiorSolve(ctx context.Context, nuclear float64, norm []float64, tol float64) *Solution {
 	g := c.groups
 	out := &Solution{Status: numerics.Exhausted, B: make([]float64, g.X.Columns())}
-	p := newInterior(c, nuclear, norm)
+	p := newInterior(c, nuclear, norm, nil)
 	if !p.begin() {
 		c.finish(out)
 		out.Objective, out.Status = c.penalised(out, nuclear, norm), outcome.Converged

@@ -165,7 +165,7 @@ func (j *Joint) LambdaMax() float64 {
 	f.w[training] = 1 / float64(len(f.side(training).y))
 	f.refresh()
 	f.centreIntercept()
-	top, _ := f.lanczos(0)
+	top, _ := f.lanczos(0, [2]*mat.Dense{})
 	for g, group := range j.members {
 		if j.sides[training].lipschitz[g] > 0 {
 			top = math.Max(top, floats.Norm(f.correlations(group), 2))
@@ -181,8 +181,7 @@ func (j *Joint) Values(x [][]float64) bilevel.Values {
 	v := bilevel.Values{Validation: f.loss(validating), Train: f.loss(training), Penalties: make([]float64,
 		1+len(j.members))}
 	if f.k > 0 {
-		_, values, _ := f.decompose()
-		v.Penalties[0] = floats.Sum(values)
+		v.Penalties[0] = floats.Sum(f.decompose().values)
 	}
 	for g := range j.members {
 		v.Penalties[1+g] = f.size(g)
@@ -232,12 +231,8 @@ func Balanced(a, b []float64, k int, share float64) (left, right *mat.Dense) {
 		return nil, nil
 	}
 	f := &factored{j: &Joint{m: len(a) / k, n: len(b) / k}, k: k, a: a, b: b}
-	_, values, scaled := f.decompose()
-	rank := 0
-	for rank < len(values) && values[rank] > share*values[0] {
-		rank++
-	}
-	return leading(scaled[0], f.j.m, rank), leading(scaled[1], f.j.n, rank)
+	of := f.decompose().above(share).factors()
+	return of[0], of[1]
 }
 
 // join is A followed by B, with a column of zeros more where that would be as long as G.
@@ -255,11 +250,19 @@ func (j *Joint) join(k int, a, b []float64) []float64 {
 }
 
 // Point is the point of a solution.
-func (j *Joint) Point(s *Solution) [][]float64 {
-	f := &factored{j: j, x: s.B, b0: s.B0}
-	if s.Left != nil {
-		_, f.k = s.Left.Dims()
-		f.a, f.b = columnsOf(s.Left, j.m, f.k), columnsOf(s.Right, j.n, f.k)
+func (j *Joint) Point(s *Solution) [][]float64 { return j.at(s).point() }
+
+// at is at the point of a solution, zero for nil.
+func (j *Joint) at(s *Solution) *factored {
+	f := newFactored(j)
+	if s == nil {
+		return f
 	}
-	return f.point()
+	copy(f.x, s.B)
+	f.b0 = s.B0
+	if s.Left != nil {
+		_, k := s.Left.Dims()
+		f.setFactors(k, slices.Concat(columnsOf(s.Left, k), columnsOf(s.Right, k)))
+	}
+	return f
 }

@@ -32,8 +32,8 @@ const (
 // with full reorthogonalisation.
 type lanczos struct {
 	f             *factored
-	known         []*mat.Dense // Q and P, none where there are none
-	us, vs        []float64    // one vector after the other
+	known         [2]*mat.Dense // Q and P, nil where there are none
+	us, vs        []float64     // one vector after the other
 	alphas, betas []float64
 	next          []float64 // v_j+1 times beta_j
 	least         float64   // a length that is rounding
@@ -43,10 +43,10 @@ type lanczos struct {
 // values above the threshold. It ends as soon as the largest value is known to a hundredth of its distance from the
 // threshold; threshold 0 asks for it to rounding. From a random start the largest Ritz value converges to the largest
 // value; it and its residual are the bound.
-func (f *factored) lanczos(threshold float64, vectors ...*mat.Dense) (bound float64, found triplets) {
+func (f *factored) lanczos(threshold float64, vectors [2]*mat.Dense) (bound float64, found triplets) {
 	z := lanczos{f: f, known: vectors}
 	m, n, known := f.j.m, f.j.n, 0
-	if len(vectors) > 0 {
+	if vectors[0] != nil {
 		known = vectors[0].RawMatrix().Cols
 	}
 	if m == 0 || !z.start(n) {
@@ -103,7 +103,7 @@ func (z *lanczos) project(side int, v, basis []float64) {
 		if try > 0 && floats.Norm(v, 2) > littleLeft*before {
 			return
 		}
-		if len(z.known) > 0 {
+		if z.known[side] != nil {
 			q := z.known[side].RawMatrix()
 			addProduct(v, -1, q.Data, q.Cols, gram(q.Data, q.Cols, v, 1), 1)
 		}
@@ -119,8 +119,7 @@ func (z *lanczos) step() {
 	m, n := z.f.j.m, z.f.j.n
 	v := z.next
 	floats.Scale(1/z.beta(), v)
-	u := make([]float64, m)
-	z.f.apply(u, v, false)
+	u := z.f.times(v, 1, false)
 	z.project(0, u, z.us)
 	alpha, beta := floats.Norm(u, 2), 0.0
 	z.least = math.Max(z.least, 1e-13*alpha)
@@ -129,7 +128,7 @@ func (z *lanczos) step() {
 	if alpha > z.least {
 		floats.Scale(1/alpha, u)
 		z.us = append(z.us, u...)
-		z.f.apply(z.next, u, true)
+		z.next = z.f.times(u, 1, true)
 		z.project(1, z.next, z.vs)
 		beta = floats.Norm(z.next, 2)
 	} else {
@@ -141,7 +140,7 @@ func (z *lanczos) step() {
 // ritz are the singular values of the bidiagonal matrix and its vectors, and the residual of the largest.
 type ritz struct {
 	values   []float64
-	p, q     mat.Dense
+	p, q     *mat.Dense
 	residual float64
 }
 
@@ -155,13 +154,9 @@ func (z *lanczos) ritz() (r ritz, ok bool) {
 			b.Set(i, i+1, z.betas[i+1])
 		}
 	}
-	var svd mat.SVD
-	if !svd.Factorize(b, mat.SVDThin) {
+	if r.p, r.values, r.q = singular(b); r.p == nil {
 		return r, false
 	}
-	r.values = svd.Values(nil)
-	svd.UTo(&r.p)
-	svd.VTo(&r.q)
 	if beta := z.beta(); beta > z.least {
 		r.residual = beta * math.Abs(r.p.At(steps-1, 0))
 	}

@@ -23,12 +23,9 @@ func (f *factored) residual(s int) {
 		floats.AddConst(-f.b0, r)
 	}
 	if k := f.k; k > 0 {
-		of.each(k, func(from, to int) {
-			for at := from; at < to; at++ {
-				e := of.entry(at)
-				i, c := of.row[e], of.col[e]
-				r[e] -= inner(f.a[i*k:(i+1)*k], f.b[c*k:(c+1)*k])
-			}
+		of.entries(k, func(e int) {
+			i, c := of.row[e], of.col[e]
+			r[e] -= inner(f.a[i*k:(i+1)*k], f.b[c*k:(c+1)*k])
 		})
 	}
 }
@@ -52,11 +49,15 @@ func (f *factored) penalty() float64 { return (floats.Dot(f.a, f.a) + floats.Dot
 func (f *factored) apart() float64 {
 	d := floats.Distance(f.x, f.cx, 2)
 	sum := d*d + (f.b0-f.c0)*(f.b0-f.c0)
-	g := func(a []float64, ka int, b []float64, kb int, c []float64, d []float64) float64 {
-		return floats.Dot(gram(a, ka, b, kb), gram(c, ka, d, kb))
-	}
-	sum += g(f.a, f.k, f.a, f.k, f.b, f.b) - 2*g(f.a, f.k, f.ca, f.kc, f.b, f.cb) + g(f.ca, f.kc, f.ca, f.kc, f.cb, f.cb)
-	return math.Max(0, sum)
+	gg, gc, cc := f.matrices()
+	return math.Max(0, sum+gg-2*gc+cc)
+}
+
+// matrices are |G|^2, <G, C> and |C|^2.
+func (f *factored) matrices() (gg, gc, cc float64) {
+	return floats.Dot(gram(f.a, f.k, f.a, f.k), gram(f.b, f.k, f.b, f.k)),
+		floats.Dot(gram(f.a, f.k, f.ca, f.kc), gram(f.b, f.k, f.cb, f.kc)),
+		floats.Dot(gram(f.ca, f.kc, f.ca, f.kc), gram(f.cb, f.kc, f.cb, f.kc))
 }
 
 // objective is F, of the residuals as they are.
@@ -123,13 +124,10 @@ func (f *factored) gradient() tangent {
 func (f *factored) pullSide(g tangent, c float64, s int, v []float64) {
 	of, k := f.side(s), f.k
 	if k > 0 {
-		of.each(2*k, func(from, to int) {
-			for at := from; at < to; at++ {
-				e := of.entry(at)
-				i, l, x := of.row[e], of.col[e], c*v[e]
-				addScaled(g.A[i*k:(i+1)*k], x, f.b[l*k:(l+1)*k])
-				addScaled(g.B[l*k:(l+1)*k], x, f.a[i*k:(i+1)*k])
-			}
+		of.entries(2*k, func(e int) {
+			i, l, x := of.row[e], of.col[e], c*v[e]
+			addScaled(g.A[i*k:(i+1)*k], x, f.b[l*k:(l+1)*k])
+			addScaled(g.B[l*k:(l+1)*k], x, f.a[i*k:(i+1)*k])
 		})
 	}
 	of.pull(g.S, c, of.x, f.set, v)

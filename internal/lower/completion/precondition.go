@@ -56,13 +56,9 @@ func (f *factored) diagonals(s, rows int, other []float64) []float64 {
 			continue
 		}
 		place, opposite := f.places(s, set)
-		of := f.side(set)
-		of.each(k, func(from, to int) {
-			for at := from; at < to; at++ {
-				e := of.entry(at)
-				i, l := place[e], opposite[e]
-				addScaled(out[i*k:(i+1)*k], w, squares[l*k:(l+1)*k])
-			}
+		f.side(set).entries(k, func(e int) {
+			i, l := place[e], opposite[e]
+			addScaled(out[i*k:(i+1)*k], w, squares[l*k:(l+1)*k])
 		})
 	}
 	return out
@@ -87,7 +83,7 @@ func (f *factored) prepareCoefficients(b *blocks) {
 		sum := 0.0
 		for s, w := range f.w {
 			if w > 0 {
-				sum += w * f.side(s).gram[index(i)*(p+1)+index(l)]
+				sum += w * f.side(s).product(index(i), index(l))
 			}
 		}
 		if i == l {
@@ -121,21 +117,19 @@ func (f *factored) prepareCoefficients(b *blocks) {
 	}
 	b.last = make([]float64, n)
 	for i := range b.last {
-		b.last[i] = f.rho
-		for s, w := range f.w {
-			switch {
-			case w == 0: // perhaps without features
-			case i < len(f.set):
-				b.last[i] += w * f.side(s).norm2[f.set[i]]
-			default:
-				b.last[i] += w * float64(len(f.side(s).y))
-			}
-		}
-		if i < len(f.set) {
-			b.last[i] += f.norm[f.j.of[f.set[i]]] / f.size(f.j.of[f.set[i]])
-		}
-		b.last[i] = math.Max(b.last[i], math.SmallestNonzeroFloat64)
+		b.last[i] = math.Max(at(i, i), math.SmallestNonzeroFloat64)
 	}
+}
+
+// product is that of two columns of (X, 1), the same one where there is no Gram matrix.
+func (s *side) product(i, l int) float64 {
+	switch p := len(s.norm2); {
+	case s.gram != nil:
+		return s.gram[i*(p+1)+l]
+	case i < p:
+		return s.norm2[i]
+	}
+	return float64(len(s.y))
 }
 
 // precondition returns M^-1 t.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -159,24 +158,9 @@ func (c *Problem) Solve(ctx context.Context, w Weights, o Options) (*Solution, e
 	return out, nil
 }
 
-// startAt is the point of a solution, zero for nil.
-func (c *Problem) startAt(s *Solution) *factored {
-	f := newFactored(c.joint)
-	if s == nil {
-		return f
-	}
-	copy(f.x, s.B)
-	f.b0 = s.B0
-	if s.Left != nil {
-		_, k := s.Left.Dims()
-		f.setFactors(k, slices.Concat(columnsOf(s.Left, c.m, k), columnsOf(s.Right, c.n, k)))
-	}
-	return f
-}
-
 // solveFactored solves by the factors alone.
 func (c *Problem) solveFactored(ctx context.Context, nuclear float64, norm []float64, o Options) *Solution {
-	f := c.startAt(o.Start)
+	f := c.joint.at(o.Start)
 	f.end.Begin(ctx, 0)
 	defer f.end.End()
 	f.weigh(&bilevel.JointWeights{Train: 1, Penalties: append([]float64{nuclear}, norm...)})

@@ -40,12 +40,13 @@ func (c *Problem) Within(ctx context.Context, r Bounds, o Options) (*Solution, *
 	if err != nil {
 		return nil, nil, fmt.Errorf("completion: %w", err)
 	}
-	for k, v := range append([]float64{r.Nuclear}, norm...) {
+	radii := append([]float64{r.Nuclear}, norm...)
+	for k, v := range radii {
 		if !(v > 0) || math.IsInf(v, 1) {
 			return nil, nil, fmt.Errorf("completion: bound %d of a completion is %g, expected a positive finite number", k, v)
 		}
 	}
-	p := newInteriorWithin(c, r.Nuclear, norm)
+	p := newInterior(c, 1, norm, radii)
 	N, scale := float64(len(c.row)), c.groups.Scale
 	out := &Solution{Status: outcome.Converged, B: make([]float64, c.groups.X.Columns())}
 	target := interiorShare * o.Tol * scale * N

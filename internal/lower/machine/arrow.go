@@ -53,6 +53,56 @@ func (b *arm) begin(order int) {
 	b.right, b.part, b.side = dense.Cleared(b.right, order), dense.Cleared(b.part, order), dense.Cleared(b.side, k)
 }
 
+// add adds the bounds and the ball of a fold to the border of t, r and the h_j of features, which have the number at_j
+// there, or 0.
+func (a *arrow) add(f *fold, at []int) {
+	k := a.k
+	for j, b := range at {
+		_, sum := f.held(j)
+		a.border[0] += sum
+		if b > 0 {
+			a.border[b] += sum
+			a.border[b*k+b] += sum
+		}
+	}
+	a.border[0] += f.balled
+	a.border[1] += f.balled
+	a.border[k+1] += f.balled
+}
+
+// fill makes the block of a fold in some features and c, in as gram has it, with rho on the diagonal, the rows in the
+// band, and the bounds and the ball, and factors it. Couplings with h_j up to a size are left out.
+func (a *arrow) fill(f *fold, rho float64, features []int, in []int32, at []int, least float64) bool {
+	b, m := &a.arms[f.number], len(features)+1
+	b.of, b.first = append(b.of[:0], 0, 1), append(b.first[:0], 0, 0)
+	w := make([]float64, m-1)
+	for e, j := range features {
+		w[e] = f.z[j]
+		if lean, _ := f.held(j); math.Abs(lean) > least {
+			b.of, b.first = append(b.of, at[j]), append(b.first, e)
+		}
+	}
+	b.begin(m)
+	b.chol.End = &f.end
+	if !f.curve.gram(b.full, m, in) {
+		return false
+	}
+	b.full[m*m-1] += rho
+	own, k := 2, len(b.of)
+	for e, j := range features {
+		lean, sum := f.held(j)
+		b.full[e*m+e] += rho + f.ballNow + sum
+		x := f.balled * w[e]
+		b.coupling[e*k], b.coupling[e*k+1] = -lean-x, -x
+		if own < k && b.of[own] == at[j] {
+			b.coupling[e*k+own] = -lean
+			own++
+		}
+		floats.AddScaled(b.full[e*m+e:e*m+m-1], x, w[e:])
+	}
+	return b.factor()
+}
+
 // arrowBlock is the number of columns that are gone through at a time.
 const arrowBlock = 48
 

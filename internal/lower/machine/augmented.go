@@ -32,7 +32,6 @@ type augmented struct {
 	*hinges
 	box
 	unit    float64 // of the tolerance
-	budget  float64 // bounds the multiplications in systems that are not stored
 	tol     float64
 	width   float64
 	inner   *inner
@@ -79,10 +78,9 @@ func newAugmented(g *Problem, b box, tol float64) *augmented {
 		part[g.rows.label(i)][i] = u
 	}
 	a := &augmented{
-		hinges: newHinges(g.rows, part), box: b, unit: g.scale, budget: g.mostWork, tol: tol, sharp: 1, reached: math.Inf(1),
+		hinges: newHinges(g.rows, part), box: b, unit: g.scale, tol: tol, sharp: 1, reached: math.Inf(1),
 	}
-	a.inner = newInner(&a.curve, &a.box, g.rows.p)
-	a.inner.most = g.mostWork
+	a.inner = newInner(&a.curve, b.bound, g.mostWork)
 	a.d = a.inner.d
 	if g.squared {
 		a.top, a.width, a.curve.few = math.Inf(1), squaredWidth, g.fewRows()
@@ -157,7 +155,7 @@ func (a *augmented) run() outcome.Stop {
 			idle, best = 0, a.gap
 		}
 		long := a.steps >= mostSteps || !a.curve.stored() && (a.inner.systems >= mostSystems+a.rows.n/2 ||
-			a.curve.work >= a.budget)
+			a.curve.work >= a.inner.most)
 		ended := long || idle > idleSteps && best <= exhaustedGap*a.unit
 		if a.gap <= a.tol*a.unit || ended || a.far() {
 			if !a.measure() {
@@ -186,16 +184,17 @@ func (a *augmented) run() outcome.Stop {
 		}
 		a.steps++
 		since++
-		same, far := a.compare(1, a.width)
+		if !a.classify(a.width) {
+			return outcome.Cancelled
+		}
+		far := a.apart[0] + a.apart[1]
 		precise := a.settled || a.curve.stored()
 		if a.settled = whole || fall <= enough*far; a.settled && !precise && since < mostInner {
 			continue // what a rough step takes off says little
 		}
-		if whole && same || fall <= enough*far || since >= mostInner {
+		if whole && a.same || fall <= enough*far || since >= mostInner {
 			if !a.squared() {
-				for _, i := range a.work {
-					a.prox[i] = max(0, min(1, a.prox[i]+a.margins[i]/a.width))
-				}
+				a.renew()
 			}
 			switch {
 			case !a.curve.stored() && a.gap > a.reached/2: // with so narrow a band systems are not accurate enough

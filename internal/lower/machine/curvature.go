@@ -77,12 +77,8 @@ func (h *curvature) set() bool {
 func (h *curvature) diagonal(to []float64) bool {
 	for k, i := range h.band {
 		index, value := h.rows.stored(i)
-		for q, v := range value {
-			j := q
-			if index != nil {
-				j = index[q]
-			}
-			to[j] += h.weight[k] * v * v
+		for q, j := range index {
+			to[j] += h.weight[k] * value[q] * value[q]
 		}
 		to[len(to)-1] += h.weight[k]
 		if h.end.Reached(len(value)) {
@@ -105,7 +101,7 @@ func (h *curvature) gram(to []float64, order int, in []int32) bool {
 	}
 	for k, i := range h.band {
 		column, entries := h.columns[count*order:(count+1)*order], order
-		if in == nil && h.rows.dense != nil {
+		if in == nil && h.rows.dense {
 			column[copy(column, h.rows.values(i))] = -h.rows.y[i]
 		} else if entries = h.gather(i, in); entries*entries*sparseRow > order*order {
 			clear(column)
@@ -143,10 +139,7 @@ func (h *curvature) gather(i int, in []int32) int {
 	last := int32(len(h.curve) - 1)
 	index, value := h.rows.stored(i)
 	for q, v := range value {
-		j := int32(q)
-		if index != nil {
-			j = int32(index[q])
-		}
+		j := int32(index[q])
 		if in != nil {
 			j = in[j] - 1
 		}
@@ -161,8 +154,8 @@ func (h *curvature) gather(i int, in []int32) int {
 	return len(h.row)
 }
 
-// times sets out to H v.
-func (h *curvature) times(out, v []float64) {
+// times sets out to H v; false where it was ended.
+func (h *curvature) times(out, v []float64) bool {
 	n := len(v)
 	if h.full != nil && !h.few {
 		clear(out)
@@ -171,15 +164,20 @@ func (h *curvature) times(out, v []float64) {
 				dense.Axpy(x, h.full[j*n:(j+1)*n], out)
 			}
 		}
-		return
+		return true
 	}
 	floats.MulTo(out, h.curve, v)
 	for k, i := range h.band {
-		x := h.weight[k] * (h.rows.dot(i, v[:n-1]) - h.rows.y[i]*v[n-1])
+		x := h.weight[k] * (h.rows.product(i, v[:n-1]) - h.rows.y[i]*v[n-1])
 		h.rows.add(i, x, out[:n-1])
 		out[n-1] -= h.rows.y[i] * x
-		h.work += float64(2 * h.rows.length(i))
+		work := 2 * h.rows.length(i)
+		h.work += float64(work)
+		if h.end.Reached(work) {
+			return false
+		}
 	}
+	return true
 }
 
 // solve sets x to the solution of H x = right in the free coordinates, in increasing order, and to 0 in the others. It
@@ -197,12 +195,8 @@ func (h *curvature) solve(free []int, right, x []float64, accuracy float64) bool
 	ok := h.chol.Factor(k, func(q int, column []float64) {
 		j := free[q]
 		from := h.full[j*n : (j+1)*n]
-		if k == n {
-			copy(column[q:], from[q:])
-		} else {
-			for s := q; s < k; s++ {
-				column[s] = from[free[s]]
-			}
+		for s := q; s < k; s++ {
+			column[s] = from[free[s]]
 		}
 		// What rounding takes from a pivot, of rows whose weights are large, is put back.
 		column[q] += 1e-15 * from[j]

@@ -5,30 +5,23 @@ import (
 	"slices"
 )
 
-// gap returns the value at the point, cut to the box, and its distance from the dual value of the multipliers, which v
-// belongs to.
+// gap returns the value at the point, cut to the box, and its distance from the dual value of the multipliers.
 func (s *path) gap() (value, gap float64) {
 	rows := s.g.rows
 	// The multipliers of one label are made smaller so that the sums of both are the same.
 	var sum [2]float64
 	for i, a := range s.alpha {
-		sum[int(rows.y[i]+1)/2] += a
+		sum[rows.label(i)] += a
 	}
 	least := math.Min(sum[0], sum[1])
-	v, dual := s.v, 0.0
-	if sum[0] != sum[1] {
-		v = s.dpush
-		clear(v)
-	}
+	v, dual := s.dpush, 0.0
+	clear(v)
 	for i, a := range s.alpha {
-		if a == 0 {
-			continue
-		}
-		if sum[0] != sum[1] {
-			a *= least / sum[int(rows.y[i]+1)/2]
+		if a != 0 {
+			a *= least / sum[rows.label(i)]
 			rows.add(i, a, v)
+			dual += a * rows.need[i]
 		}
-		dual += a * rows.need[i]
 	}
 	s.limits.cut(s.dw, s.w)
 	value = s.objective(s.dw, s.c)

@@ -14,58 +14,52 @@ type fold struct {
 	over, under       []float64 // multipliers of w_j - h_j <= t and -w_j - h_j <= t
 	overNow, underNow []float64 // with the constraints as they are
 	ball, ballNow     float64   // multipliers of |w|^2/2 - r <= t
-	boxed             []int8    // which of over and under are positive now: bits 1 and 2
-	balled            bool      // whether ball is between its limits now
-	half              float64   // |w|^2/2
+	// the stiffnesses of over, under and ball where they are between their limits now, else 0
+	stiff  [2][]float64
+	balled float64
+	half   float64 // |w|^2/2
 }
 
 func newFold(g *Problem, number, folds int) *fold {
 	n, p, share := g.rows.n, g.rows.p, 1/float64(folds)
 	part := [2][]float64{make([]float64, n), make([]float64, n)}
-	floats.AddScaled(part[0], share, g.parts.validation)
-	floats.AddScaled(part[1], share, g.parts.train)
-	f := &fold{hinges: newHinges(g.rows, part), number: number, boxed: make([]int8, p)}
-	for _, v := range []*[]float64{&f.over, &f.under, &f.overNow, &f.underNow} {
+	for k, u := range g.parts {
+		floats.AddScaled(part[k], share, u)
+	}
+	f := &fold{hinges: newHinges(g.rows, part), number: number}
+	for _, v := range []*[]float64{&f.over, &f.under, &f.overNow, &f.underNow, &f.stiff[0], &f.stiff[1]} {
 		*v = make([]float64, p)
 	}
 	return f
 }
 
 // multipliers are those of the bounds and of the ball with the constraints as they are at h and t, for stiffnesses of
-// both.
+// both, with what [hinges.classify] says.
 func (f *fold) multipliers(h []float64, t, box, ball, most float64) (sum float64) {
-	p := f.rows.p
-	for j, w := range f.z[:p] {
-		f.boxed[j] = 0
-		a := f.over[j] + box*(w-h[1+j]-t)
-		b := f.under[j] + box*(-w-h[1+j]-t)
-		if a > 0 && a < most {
-			f.boxed[j] |= 1
+	now := func(stiff, m, g float64, was float64) (multiplier, stiffNow float64) {
+		if m += stiff * g; m > 0 && m < most {
+			stiffNow = stiff
 		}
-		if b > 0 && b < most {
-			f.boxed[j] |= 2
-		}
-		f.overNow[j], f.underNow[j] = math.Max(0, math.Min(most, a)), math.Max(0, math.Min(most, b))
+		f.same = f.same && (was > 0) == (stiffNow > 0)
+		return math.Max(0, math.Min(most, m)), stiffNow
+	}
+	for j, w := range f.z[:f.rows.p] {
+		f.overNow[j], f.stiff[0][j] = now(box, f.over[j], w-h[1+j]-t, f.stiff[0][j])
+		f.underNow[j], f.stiff[1][j] = now(box, f.under[j], -w-h[1+j]-t, f.stiff[1][j])
+		a, b := f.overNow[j]-f.over[j], f.underNow[j]-f.under[j]
+		f.apart[0] += (a*a + b*b) / (2 * box)
 		sum += f.overNow[j] + f.underNow[j]
 	}
 	f.half = f.squares()
-	f.ballNow = math.Max(0, math.Min(most, f.ball+ball*(f.half-h[0]-t)))
-	f.balled = f.ballNow > 0 && f.ballNow < most
+	f.ballNow, f.balled = now(ball, f.ball, f.half-h[0]-t, f.balled)
+	f.apart[0] += (f.ballNow - f.ball) * (f.ballNow - f.ball) / (2 * ball)
 	return sum + f.ballNow
 }
 
 // squares are |w|^2/2.
 func (f *fold) squares() float64 { return floats.Dot(f.z[:f.rows.p], f.z[:f.rows.p]) / 2 }
 
-// sign is the derivative of the bounds of feature j that hold in w_j, and count is their number.
-func (f *fold) sign(j int) (sign, count float64) {
-	switch f.boxed[j] {
-	case 1:
-		return 1, 1
-	case 2:
-		return -1, 1
-	case 3:
-		return 0, 2
-	}
-	return 0, 0
+// held are the difference and the sum of the stiffnesses of the bounds of feature j.
+func (f *fold) held(j int) (lean, sum float64) {
+	return f.stiff[0][j] - f.stiff[1][j], f.stiff[0][j] + f.stiff[1][j]
 }

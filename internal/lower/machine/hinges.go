@@ -38,6 +38,8 @@ type hinges struct {
 	others  [2]float64
 
 	loss, smooth [2]float64 // the losses, and those that are smoothed
+	apart        [2]float64
+	same         bool
 
 	curve       curvature
 	gradient, d []float64
@@ -150,18 +152,21 @@ func (f *hinges) choose(share int) bool {
 	return true
 }
 
-// classify sets the shares of the working rows to their t_i and computes the losses, with the others on their sides.
+// classify sets the shares of the working rows to their t_i and computes the losses, with the others on their sides. It
+// says in same whether the band is, and in apart what the regularisation of both losses is.
 func (f *hinges) classify(width float64) bool {
-	f.loss, f.smooth = [2]float64{}, [2]float64{}
+	f.loss, f.smooth, f.apart, f.same = [2]float64{}, [2]float64{}, [2]float64{}, true
 	for _, i := range f.work {
 		s := f.margins[i]
 		t := f.prox[i] + s/width
-		f.banded[i] = t > 0 && t < f.top
+		banded := t > 0 && t < f.top
+		f.same, f.banded[i] = f.same && banded == f.banded[i], banded
 		t = max(0, min(f.top, t))
 		away := t - f.prox[i]
-		smooth := t*s - width/2*away*away
+		apart := width / 2 * away * away
 		for k, part := range f.part {
-			f.smooth[k] += part[i] * smooth
+			f.apart[k] += part[i] * apart
+			f.smooth[k] += part[i] * (t*s - apart)
 			if s > 0 {
 				f.loss[k] += part[i] * lossOf(s, f.squared())
 			}
@@ -193,18 +198,11 @@ func (f *hinges) losses() {
 // squared says whether the losses are squares of hinges.
 func (f *hinges) squared() bool { return f.top > 1 }
 
-// compare says whether the band is the same at the margins now, and what the regularisation of the first loss and m
-// times the second is there.
-func (f *hinges) compare(m, width float64) (same bool, far float64) {
-	same = true
+// renew makes the shares of the working rows those that they are held at.
+func (f *hinges) renew() {
 	for _, i := range f.work {
-		b := f.prox[i]
-		t := b + f.margins[i]/width
-		same = same && (t > 0 && t < f.top) == f.banded[i]
-		t = max(0, min(f.top, t)) - b
-		far += (f.part[0][i] + m*f.part[1][i]) * t * t
+		f.prox[i] = f.shares[i]
 	}
-	return same, far * width / 2
 }
 
 // far says whether margins have gone so far that all are to be measured.

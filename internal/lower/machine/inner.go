@@ -15,11 +15,10 @@ import (
 // far as to the first bound.
 type inner struct {
 	h        *curvature
-	box      *box
+	bound    []float64 // of each coordinate, +Inf of c
 	at, d    []float64 // w + d and c + d, d
 	rate     []float64 // gradient + H d
 	free     []int
-	low, top []float64 // bounds of each coordinate
 	right    []float64
 	step     []float64
 	next     []float64
@@ -49,10 +48,10 @@ const (
 	fewRounds = 3
 )
 
-func newInner(h *curvature, b *box, p int) *inner {
-	q := &inner{h: h, box: b}
-	for _, v := range []*[]float64{&q.at, &q.d, &q.rate, &q.low, &q.top, &q.right, &q.step, &q.next, &q.moved, &q.image} {
-		*v = make([]float64, p+1)
+func newInner(h *curvature, bound []float64, most float64) *inner {
+	q := &inner{h: h, most: most, bound: append(slices.Clone(bound), math.Inf(1))}
+	for _, v := range []*[]float64{&q.at, &q.d, &q.rate, &q.right, &q.step, &q.next, &q.moved, &q.image} {
+		*v = make([]float64, len(bound)+1)
 	}
 	return q
 }
@@ -153,7 +152,7 @@ func (q *inner) advance() (off float64, ok bool) {
 		}
 		before := len(q.free)
 		q.free = slices.DeleteFunc(q.free, func(j int) bool {
-			return q.at[j] == q.top[j] && q.step[j] > 0 || q.at[j] == q.low[j] && q.step[j] < 0
+			return math.Abs(q.at[j]) == q.bound[j] && q.at[j]*q.step[j] > 0
 		})
 		if len(q.free) == before { // the step overflows
 			return 0, false
@@ -165,19 +164,13 @@ func (q *inner) advance() (off float64, ok bool) {
 // pieces finds the free coordinates, with the right sides of their step. It returns the size of these.
 func (q *inner) pieces() float64 {
 	q.free = q.free[:0]
-	p := len(q.at) - 1
 	size := 0.0
 	for j, x := range q.at {
 		r := q.rate[j]
 		q.right[j] = 0
-		lo, hi := math.Inf(-1), math.Inf(1)
-		if j < p {
-			lo, hi = -q.box.bound[j], q.box.bound[j]
-			if x == hi && r <= 0 || x == lo && r >= 0 {
-				continue
-			}
+		if most := q.bound[j]; x == most && r <= 0 || x == -most && r >= 0 {
+			continue
 		}
-		q.low[j], q.top[j] = lo, hi
 		q.right[j] = -r
 		size = math.Max(size, math.Abs(r))
 		q.free = append(q.free, j)
@@ -189,10 +182,8 @@ func (q *inner) pieces() float64 {
 func (q *inner) room() float64 {
 	t := 1.0
 	for _, j := range q.free {
-		if x := q.at[j] + q.step[j]; x > q.top[j] {
-			t = math.Min(t, (q.top[j]-q.at[j])/q.step[j])
-		} else if x < q.low[j] {
-			t = math.Min(t, (q.low[j]-q.at[j])/q.step[j])
+		if x := q.at[j] + q.step[j]; math.Abs(x) > q.bound[j] {
+			t = math.Min(t, (math.Copysign(q.bound[j], x)-q.at[j])/q.step[j])
 		}
 	}
 	return t
@@ -205,10 +196,8 @@ func (q *inner) change(t, share float64) float64 {
 	bent := t < 1
 	for _, j := range q.free {
 		q.next[j] = q.at[j] + t*q.step[j]
-		if x := q.next[j]; x > q.top[j]-limitShare*math.Abs(q.top[j]) { // a limit is met exactly
-			q.next[j], bent = q.top[j], bent || x > q.top[j]
-		} else if x < q.low[j]+limitShare*math.Abs(q.low[j]) {
-			q.next[j], bent = q.low[j], bent || x < q.low[j]
+		if x := q.next[j]; math.Abs(x) > (1-limitShare)*q.bound[j] { // a limit is met exactly
+			q.next[j], bent = math.Copysign(q.bound[j], x), bent || math.Abs(x) > q.bound[j]
 		}
 		q.moved[j] = q.next[j] - q.at[j]
 	}

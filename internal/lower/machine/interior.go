@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/conetune/conetune/internal/indices"
 )
 
 // interior solves subproblems of few features and rows, one after the other, by a primal-dual interior-point method
@@ -22,14 +24,16 @@ import (
 // the folds, gamma, -1 of t) and pivot = s/m + sum p^2/(d + e) of V, p the weights of the training rows.
 type interior struct {
 	*solving
-	folds  []*interiorFold
-	sets   []*pairs // common and those of the folds
-	common pairs    // of the lower bounds of h, the upper ones, V and t
-	arrow  arrow
-	v, by  []float64 // of h and t: r, t, h_1, ..
-	pivot  float64
-	dm0    float64
-	alpha  float64 // of the multipliers of the last solve, 0 where there are none
+	folds    []*interiorFold
+	sets     []*pairs // common and those of the folds
+	common   pairs    // of the lower bounds of h, the upper ones, V and t
+	arrow    arrow
+	v, by    []float64 // of t and h
+	at       []int     // of all features, see [arrow.fill]
+	features []int
+	pivot    float64
+	dm0      float64
+	alpha    float64 // of the multipliers of the last solve, 0 where there are none
 }
 
 // pairs are slacks and multipliers of constraints, both positive, or the multiplier 0 of what is none.
@@ -149,6 +153,7 @@ func newInterior(q *Subproblem) *interior {
 	s := &interior{common: newPairs(2*(p+1) + 2)}
 	s.sets = append(s.sets, &s.common)
 	s.v, s.by = make([]float64, p+2), make([]float64, p+2)
+	s.features, s.at = indices.Range(0, p), indices.Range(2, p+2)
 	s.arrow.arms = make([]arm, len(q.folds))
 	for _, f := range q.folds {
 		n := f.rows.n
@@ -204,12 +209,10 @@ func (s *interior) start() bool {
 		n := f.rows.n
 		for i, m := range f.margins {
 			k := mu / (f.part[0][i] + m0*f.part[1][i])
-			x := k + math.Hypot(m/2, k) + m/2
-			f.slack[i], f.slack[n+i] = x-m, x
+			size := math.Hypot(m/2, k) + math.Abs(m)/2
+			f.slack[i], f.slack[n+i] = k+k*k/size, k+size
 			if m < 0 {
-				f.slack[n+i] = k + k*k/(math.Hypot(m/2, k)-m/2)
-			} else {
-				f.slack[i] = k + k*k/(math.Hypot(m/2, k)+m/2)
+				f.slack[i], f.slack[n+i] = f.slack[n+i], f.slack[i]
 			}
 			value += f.part[1][i] * f.slack[n+i]
 		}
@@ -324,34 +327,25 @@ func (s *interior) factor() bool {
 		floats.DivTo(v.ratio, v.mult, v.slack)
 	}
 	slack, mult := s.common.slack, s.common.mult
-	for j := range p + 1 {
-		b := j
-		if j > 0 {
-			b = 1 + j
-		}
+	for j, gamma := range c.Gamma {
+		b := 1 + j
 		a.border[b*k+b] = c.Rho + s.common.ratio[j] + s.common.ratio[p+1+j]
 		if mult[j] == 0 {
 			a.border[b*k+b] = unbounded * unbounded
 		}
-		s.v[b] = c.Gamma[j]
+		s.v[b] = gamma
 	}
-	a.border[k+1] = s.common.ratio[2*p+3]
-	s.v[1] = -1
+	a.border[0] = s.common.ratio[2*p+3]
+	s.v[0] = -1
 	for _, f := range s.folds {
 		n := f.rows.n
-		ball := f.ratio[2*n+2*p]
-		a.border[0] += ball
-		a.border[1] += ball
-		a.border[k+1] += ball
-		for j := range p {
-			sum := f.ratio[2*n+j] + f.ratio[2*n+p+j]
-			a.border[(2+j)*k+2+j] += sum
-			a.border[k+2+j] += sum
-			a.border[k+1] += sum
-		}
+		copy(f.stiff[0], f.ratio[2*n:])
+		copy(f.stiff[1], f.ratio[2*n+p:])
+		f.balled = f.ratio[2*n+2*p]
+		a.add(f.fold, s.at)
 	}
 	if !s.eachInside(func(f *interiorFold) bool {
-		n, b, m := f.rows.n, &a.arms[f.number], p+1
+		n := f.rows.n
 		clear(f.v)
 		f.total = 0
 		f.curve.band, f.curve.weight = f.curve.band[:0], f.curve.weight[:0]
@@ -368,32 +362,7 @@ func (s *interior) factor() bool {
 				f.total += u * u / (d + e)
 			}
 		}
-		b.of, b.first = append(b.of[:0], 0, 1), append(b.first[:0], 0, 0)
-		lean := func(j int) float64 { return f.ratio[2*n+p+j] - f.ratio[2*n+j] }
-		for j := range p {
-			if math.Abs(lean(j)) > least {
-				b.of, b.first = append(b.of, 2+j), append(b.first, j)
-			}
-		}
-		b.begin(m)
-		b.chol.End = &f.end
-		if !f.curve.gram(b.full, m, nil) {
-			return false
-		}
-		ball, own, k, at := f.ratio[2*n+2*p], c.Rho+f.mult[2*n+2*p], len(b.of), 2
-		b.full[m*m-1] += c.Rho
-		for j := range p {
-			b.full[j*m+j] += own + f.ratio[2*n+j] + f.ratio[2*n+p+j]
-			x := ball * f.z[j]
-			b.coupling[j*k] = -x
-			b.coupling[j*k+1] = lean(j) - x
-			if at < k && b.of[at] == 2+j {
-				b.coupling[j*k+at] = lean(j)
-				at++
-			}
-			floats.AddScaled(b.full[j*m+j:j*m+p], x, f.z[j:p])
-		}
-		return b.factor()
+		return a.fill(f.fold, c.Rho, s.features, nil, s.at, least)
 	}) {
 		return false
 	}
@@ -447,13 +416,9 @@ func (s *interior) direction() bool {
 	}
 	value := co.goal[2*p+2]*co.slack[2*p+2]/m0 - co.slack[2*p+2]
 	for j, h := range s.h {
-		b := j
-		if j > 0 {
-			b = 1 + j
-		}
-		a.right[b] = -c.Rho*(h-c.R[j]) - m0*c.Gamma[j] + co.goal[j] - co.goal[p+1+j]
+		a.right[1+j] = -c.Rho*(h-c.R[j]) - m0*c.Gamma[j] + co.goal[j] - co.goal[p+1+j]
 	}
-	a.right[1] = m0 - c.Alpha + co.goal[2*p+3]
+	a.right[0] = m0 - c.Alpha + co.goal[2*p+3]
 	for _, f := range s.folds {
 		n := f.rows.n
 		ball := f.goal[2*n+2*p]
@@ -461,7 +426,7 @@ func (s *interior) direction() bool {
 		a.right[1] += ball
 		for j := range p {
 			x := f.goal[2*n+j] + f.goal[2*n+p+j]
-			a.right[1] += x
+			a.right[0] += x
 			a.right[2+j] += x
 		}
 		value += f.value
@@ -479,9 +444,8 @@ func (s *interior) direction() bool {
 	if math.IsNaN(s.dm0) {
 		return false
 	}
-	s.dh[0] = a.right[0]
-	copy(s.dh[1:], a.right[2:])
-	s.dt = a.right[1]
+	copy(s.dh, a.right[1:])
+	s.dt = a.right[0]
 	copy(co.dSlack[:p+1], s.dh)
 	for j, d := range s.dh {
 		co.dSlack[p+1+j] = -d

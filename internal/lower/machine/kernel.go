@@ -176,11 +176,11 @@ func (k *kernel) maximise(ctx context.Context, from state, tol float64) (*path, 
 	for i := range n {
 		top = math.Max(top, k.gram[i*n+i])
 	}
-	rows := &signedRows{n: n, p: n, dense: make([]float64, n*n), y: r.y, u: r.u, size: make([]float64, n),
-		need: make([]float64, n)}
+	rows := &signedRows{n: n, p: n, y: r.y, u: r.u, size: make([]float64, n), need: make([]float64, n)}
+	rows.room(n)
 	for e, v := range factor.Root(k.gram, n, dependent*top) {
 		for i, x := range v {
-			rows.dense[i*n+e] = x
+			rows.value[i*n+e] = x
 		}
 	}
 	for i := range n {

@@ -39,10 +39,7 @@ func (k *kinks) scale(g *Problem, box []int8, rows []int) {
 		sum := 0.0
 		index, value := g.rows.stored(i)
 		for q, v := range value {
-			if index != nil {
-				q = index[q]
-			}
-			if box[q] == 0 {
+			if box[index[q]] == 0 {
 				sum += v * v
 			}
 		}

@@ -20,7 +20,7 @@ type Problem struct {
 	tau   float64          // the mean squared length of the rows
 	scale float64          // the optimal value at w = 0
 	many  bool             // the rows that differ
-	parts *stacked         // of NewStacked
+	parts [2][]float64     // of NewStacked, the weights of validation and of training rows, each of sum 1; else nil
 	all   func() []float64 // the products of all rows, see kernel; nil where the features are too few
 	// squared says that the loss is the squared hinge.
 	squared bool
@@ -129,9 +129,6 @@ type Options struct {
 	Tol float64
 	// Start is a solution of the same problem at other hyperparameters to start from, or nil.
 	Start *Solution
-	// rounded leaves a solution as it is whose path has come to its end with too large a gap: another path, from nothing,
-	// ends with one as large.
-	rounded bool
 }
 
 const defaultTol = 1e-8
@@ -200,7 +197,8 @@ func (g *Problem) Solve(ctx context.Context, lambda float64, bound []float64, o 
 		return g.fromNothing(ctx, lambda, bound, o, 0), nil
 	}
 	out := g.follow(ctx, lambda, bound, o)
-	if out.Status == outcome.NumericalError && (!o.rounded || math.IsInf(out.Gap, 1)) {
+	// Where a path has come to its end with too large a gap, another one, from nothing, ends with one as large.
+	if out.Status == outcome.NumericalError && math.IsInf(out.Gap, 1) {
 		out = g.fromNothing(ctx, lambda, bound, o, out.Exchanges)
 	}
 	return out, nil

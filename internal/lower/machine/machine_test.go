@@ -113,7 +113,7 @@ func TestOptimality(t *testing.T) {
 					check(t, x, y, w, lambda, bound, g, cold, name)
 					warm := must.Of(compressed.Solve(ctx, lambda, bound, Options{Tol: 1e-12, Start: last}))(t)
 					check(t, x, y, w, lambda, bound, compressed, warm, name)
-					require.InDeltaSlice(t, cold.W, warm.W, 1e-5*(1+largest(cold.W)), name)
+					require.InDeltaSlice(t, cold.W, warm.W, 1e-5*(1+floats.Norm(cold.W, math.Inf(1))), name)
 					last = warm
 				}
 			}

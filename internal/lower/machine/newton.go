@@ -93,6 +93,7 @@ func (q *solving) direction() bool {
 				s.curve[k*s.n+j] += f.ballNow
 			}
 		}
+		f.curve.curve = s.curve[k*s.n : (k+1)*s.n]
 	}
 	for j := range s.free {
 		s.free[j], s.x[j] = true, 0
@@ -151,7 +152,7 @@ func (q *solving) descend(accuracy float64, again bool) bool {
 		floats.Sub(s.r, s.image)
 	}
 	s.mask(s.r)
-	if s.pivot = 0; q.between(q.m0Now) {
+	if s.pivot = 0; q.between() {
 		for k, f := range q.folds {
 			floats.ScaleTo(s.v[k*s.n:(k+1)*s.n], -1, f.sums[1])
 		}
@@ -175,19 +176,10 @@ func (q *solving) descend(accuracy float64, again bool) bool {
 func (q *solving) multiply(out, v []float64) bool {
 	s := q.newton
 	height, last := s.height(), s.last()
-	floats.MulTo(out, s.curve, v)
+	floats.MulTo(out[height:], s.curve[height:], v[height:])
 	if !q.each(func(f *fold) bool {
-		k := f.number
-		d, to := v[k*s.n:(k+1)*s.n], out[k*s.n:(k+1)*s.n]
-		for e, i := range f.curve.band {
-			x := f.curve.weight[e] * (f.rows.product(i, d[:s.p]) - f.rows.y[i]*d[s.p])
-			f.rows.add(i, x, to[:s.p])
-			to[s.p] -= f.rows.y[i] * x
-			if f.end.Reached(2 * f.rows.length(i)) {
-				return false
-			}
-		}
-		return !f.end.Reached(8 * s.p)
+		from, to := f.number*s.n, (f.number+1)*s.n
+		return f.curve.times(out[from:to], v[from:to])
 	}) {
 		return false
 	}
@@ -196,24 +188,24 @@ func (q *solving) multiply(out, v []float64) bool {
 	for k, f := range q.folds {
 		d, to := v[k*s.n:(k+1)*s.n], out[k*s.n:(k+1)*s.n]
 		value -= floats.Dot(f.sums[1], d)
-		for j, b := range f.boxed {
-			for bit, sign := range boundSigns {
-				if b>>bit&1 > 0 {
-					x := q.box * (sign*d[j] - h[1+j] - v[last])
+		for side, sign := range boundSigns {
+			for j, stiff := range f.stiff[side] {
+				if stiff > 0 {
+					x := stiff * (sign*d[j] - h[1+j] - v[last])
 					to[j] += sign * x
 					toH[1+j] -= x
 					out[last] -= x
 				}
 			}
 		}
-		if f.balled {
-			x := q.ball * (floats.Dot(f.z[:s.p], d[:s.p]) - h[0] - v[last])
+		if f.balled > 0 {
+			x := f.balled * (floats.Dot(f.z[:s.p], d[:s.p]) - h[0] - v[last])
 			floats.AddScaled(to[:s.p], x, f.z[:s.p])
 			toH[0] -= x
 			out[last] -= x
 		}
 	}
-	if q.between(q.m0Now) {
+	if q.between() {
 		x := q.stiff * value
 		for k, f := range q.folds {
 			floats.AddScaled(out[k*s.n:(k+1)*s.n], -x, f.sums[1])
@@ -272,69 +264,23 @@ func (q *solving) choose() {
 func (q *solving) precondition() bool {
 	s, a := q.newton, &q.newton.arrow
 	height, last := s.height(), s.last()
-	s.of = append(s.of[:0], height, last)
+	s.of = append(s.of[:0], last, height)
 	clear(s.at)
 	for _, j := range s.features {
-		if slices.ContainsFunc(q.folds, func(f *fold) bool { return f.boxed[j] != 0 }) {
+		if slices.ContainsFunc(q.folds, func(f *fold) bool { return f.stiff[0][j]+f.stiff[1][j] > 0 }) {
 			s.at[j] = len(s.of)
 			s.of = append(s.of, height+1+j)
 		}
 	}
 	k := len(s.of)
 	a.begin(k)
-	const r, t = 0, 1 // in the border
 	for b, i := range s.of {
 		a.border[b*k+b] = s.curve[i]
 	}
 	for _, f := range q.folds {
-		for j := range s.p {
-			_, count := f.sign(j)
-			a.border[t*k+t] += q.box * count
-			if b := s.at[j]; b > 0 {
-				a.border[b*k+b] += q.box * count
-				a.border[t*k+b] += q.box * count
-			}
-		}
-		if f.balled {
-			a.border[r*k+r] += q.ball
-			a.border[r*k+t] += q.ball
-			a.border[t*k+t] += q.ball
-		}
+		a.add(f, s.at)
 	}
-	if !q.each(func(f *fold) bool {
-		b, m := &a.arms[f.number], len(s.features)+1
-		b.of, b.first = append(b.of[:0], r, t), append(b.first[:0], 0, 0)
-		for e, j := range s.features {
-			if sign, _ := f.sign(j); sign != 0 {
-				b.of, b.first = append(b.of, s.at[j]), append(b.first, e)
-			}
-		}
-		b.begin(m)
-		own := 2 // rows of C_t'
-		b.chol.End = &f.end
-		if !f.curve.gram(b.full, m, s.in) {
-			return false
-		}
-		b.full[m*m-1] += s.curve[f.number*s.n+s.p]
-		for e, j := range s.features {
-			sign, count := f.sign(j)
-			b.full[e*m+e] += s.curve[f.number*s.n+j] + q.box*count
-			if sign != 0 {
-				b.coupling[e*len(b.of)+own] -= q.box * sign
-				b.coupling[e*len(b.of)+t] -= q.box * sign
-				own++
-			}
-			if !f.balled {
-				continue
-			}
-			b.coupling[e*len(b.of)+r] -= q.ball * f.z[j]
-			b.coupling[e*len(b.of)+t] -= q.ball * f.z[j]
-			for o := e; o < m-1; o++ {
-				b.full[e*m+o] += q.ball * f.z[j] * f.z[s.features[o]]
-			}
-		}
-		return b.factor()
-	}) {
+	if !q.each(func(f *fold) bool { return a.fill(f, q.c.Rho+q.damp, s.features, s.in, s.at, 0) }) {
 		return false
 	}
 	a.eliminate()
@@ -380,27 +326,26 @@ func (q *solving) divide(z, r []float64) {
 }
 
 // divideOther is divide for a feature outside the block: with the diagonal D of the folds and the couplings
-// c = -box sign, (E - sum c^2 / D) h = r_h - sum c r / D.
+// c = -lean, (E - sum c^2 / D) h = r_h - sum c r / D.
 func (q *solving) divideOther(z, r []float64, j int) {
 	s := q.newton
 	at := s.height() + 1 + j
 	own, right := s.curve[at], r[at]
 	for k, f := range q.folds {
 		i := k*s.n + j
-		sign, count := f.sign(j)
-		d, c := s.curve[i]+s.heavy[i]+q.box*count, -q.box*sign
+		lean, sum := f.held(j)
+		d := s.curve[i] + s.heavy[i] + sum
 		z[i] = r[i] / d
-		own += q.box*count - c*c/d
-		right -= c * z[i]
+		own += sum - lean*lean/d
+		right += lean * z[i]
 	}
 	if !s.free[at] {
 		return
 	}
 	z[at] = right / own
 	for k, f := range q.folds {
-		if sign, count := f.sign(j); sign != 0 {
-			i := k*s.n + j
-			z[i] += q.box * sign * z[at] / (s.curve[i] + s.heavy[i] + q.box*count)
-		}
+		i := k*s.n + j
+		lean, sum := f.held(j)
+		z[i] += lean * z[at] / (s.curve[i] + s.heavy[i] + sum)
 	}
 }

@@ -79,10 +79,7 @@ func (h *curvature) localise(free []int) {
 	for _, i := range h.band {
 		index, value := h.rows.stored(i)
 		for q, v := range value {
-			j := q
-			if index != nil {
-				j = index[q]
-			}
+			j := index[q]
 			if l.at[j] == 0 || v == 0 {
 				continue
 			}

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/internal/dense"
+	"github.com/conetune/conetune/internal/indices"
 	"github.com/conetune/conetune/internal/lower/design"
 	"github.com/conetune/conetune/internal/stop"
 )
@@ -15,8 +16,8 @@ import (
 // label, are one row with the sum of their weights.
 type signedRows struct {
 	n, p  int
-	dense []float64 // row i is dense[i*p:(i+1)*p]; nil for compressed rows
-	// Entries start[i] to start[i+1]-1 of index, increasing, and value of row i; nil for dense rows.
+	dense bool // whether rows have all their entries
+	// Entries start[i] to start[i+1]-1 of value, and their columns, increasing; one list for all rows where these are dense.
 	start, index []int
 	value        []float64
 	y, u         []float64
@@ -59,10 +60,18 @@ func newSignedRows(x *design.Matrix, y, u []float64) *signedRows {
 	return r
 }
 
+// room makes room for n rows with their zeros.
+func (r *signedRows) room(n int) {
+	r.dense, r.start, r.index, r.value = true, make([]int, n+1), indices.Range(0, r.p), make([]float64, n*r.p)
+	for i := range r.start {
+		r.start[i] = i * r.p
+	}
+}
+
 // fill stores the rows with their zeros.
 func (r *signedRows) fill(x *design.Matrix, y []float64) {
 	n, p := x.Dims()
-	r.dense = make([]float64, n*p)
+	r.room(n)
 	const block = 16 // rows and columns that stay in the cache
 	for j0 := 0; j0 < p; j0 += block {
 		for i0 := 0; i0 < n; i0 += block {
@@ -70,12 +79,12 @@ func (r *signedRows) fill(x *design.Matrix, y []float64) {
 				if rows, value := x.Column(j); rows == nil {
 					for i := i0; i < min(n, i0+block); i++ {
 						if value[i] != 0 {
-							r.dense[i*p+j] = y[i] * value[i]
+							r.value[i*p+j] = y[i] * value[i]
 						}
 					}
 				} else if i0 == 0 {
 					for k, i := range rows {
-						r.dense[i*p+j] = y[i] * value[k]
+						r.value[i*p+j] = y[i] * value[k]
 					}
 				}
 			}
@@ -123,11 +132,7 @@ func (r *signedRows) merge(y, u []float64) (kept []int) {
 			if v == 0 {
 				continue
 			}
-			j := k
-			if index != nil {
-				j = index[k]
-			}
-			hash = mix(mix(hash, uint64(j)), math.Float64bits(v))
+			hash = mix(mix(hash, uint64(index[k])), math.Float64bits(v))
 		}
 		at := -1
 		for _, k := range known[hash] {
@@ -159,46 +164,40 @@ func (r *signedRows) keep(kept []int) {
 	if len(kept) == len(r.origin) {
 		return
 	}
-	if r.dense != nil {
-		for to, i := range kept {
-			copy(r.dense[to*r.p:(to+1)*r.p], r.dense[i*r.p:(i+1)*r.p])
-		}
-		r.dense = slices.Clone(r.dense[:len(kept)*r.p])
-		return
-	}
 	at := 0
 	for to, i := range kept {
 		lo, hi := r.start[i], r.start[i+1]
 		r.start[to] = at
-		copy(r.index[at:], r.index[lo:hi])
+		if !r.dense {
+			copy(r.index[at:], r.index[lo:hi])
+		}
 		at += copy(r.value[at:], r.value[lo:hi])
 	}
 	r.start[len(kept)] = at
-	r.start, r.index, r.value = r.start[:len(kept)+1], slices.Clone(r.index[:at]), slices.Clone(r.value[:at])
+	r.start, r.value = r.start[:len(kept)+1], slices.Clone(r.value[:at])
+	if !r.dense {
+		r.index = slices.Clone(r.index[:at])
+	}
 }
 
-// stored are the entries of row i that are stored, and their columns; nil for all of them.
+// stored are the entries of row i that are stored, and their columns.
 func (r *signedRows) stored(i int) (index []int, value []float64) {
-	if r.dense != nil {
-		return nil, r.dense[i*r.p : (i+1)*r.p]
+	index, value = r.index, r.values(i)
+	if !r.dense {
+		index = index[r.start[i]:r.start[i+1]]
 	}
-	lo, hi := r.start[i], r.start[i+1]
-	return r.index[lo:hi], r.value[lo:hi]
+	return index, value
 }
 
 // values are the entries of row i that are stored.
-func (r *signedRows) values(i int) []float64 {
-	_, value := r.stored(i)
-	return value
-}
+func (r *signedRows) values(i int) []float64 { return r.value[r.start[i]:r.start[i+1]] }
 
 // dot is row i times v.
 func (r *signedRows) dot(i int, v []float64) float64 {
-	if r.dense != nil {
-		return floats.Dot(r.dense[i*r.p:(i+1)*r.p], v)
+	if r.dense {
+		return floats.Dot(r.values(i), v)
 	}
-	lo, hi := r.start[i], r.start[i+1]
-	index, value := r.index[lo:hi], r.value[lo:hi]
+	index, value := r.stored(i)
 	sum := 0.0
 	for k, j := range index {
 		sum += value[k] * v[j]
@@ -208,15 +207,15 @@ func (r *signedRows) dot(i int, v []float64) float64 {
 
 // product is row i times v, by the kernels for long rows where it is dense.
 func (r *signedRows) product(i int, v []float64) float64 {
-	if r.dense != nil {
-		return dense.Dot(r.dense[i*r.p:(i+1)*r.p], v)
+	if r.dense {
+		return dense.Dot(r.values(i), v)
 	}
 	return r.dot(i, v)
 }
 
 // products sets out to the products of all rows with v. It says whether it came to the end.
 func (r *signedRows) products(out, v []float64, end *stop.Stop) bool {
-	if r.dense == nil {
+	if !r.dense {
 		for i := range out {
 			out[i] = r.dot(i, v)
 			if end.Reached(r.length(i)) {
@@ -229,7 +228,7 @@ func (r *signedRows) products(out, v []float64, end *stop.Stop) bool {
 	step := max(1, stop.Interval/(2*max(1, r.p)))
 	for from := 0; from < r.n; from += step {
 		to := min(r.n, from+step)
-		dense.GemvT(r.p, to-from, r.dense[from*r.p:], r.p, v, out[from:])
+		dense.GemvT(r.p, to-from, r.value[from*r.p:], r.p, v, out[from:])
 		if end.Reached((to - from) * r.p / 2) {
 			return false
 		}
@@ -260,10 +259,11 @@ func (r *signedRows) features(rows, features []int, at []int32, to []float64) {
 	}
 	for k, i := range rows {
 		index, value := r.stored(i)
-		if index == nil {
+		if r.dense {
 			for e, j := range features {
 				to[e*n+k] = value[j]
 			}
+			continue
 		}
 		for q, j := range index {
 			if e := int(at[j]); e > 0 {
@@ -288,12 +288,7 @@ func quantile(margins []float64, count int) float64 {
 }
 
 // length is the number of entries of row i that are stored.
-func (r *signedRows) length(i int) int {
-	if r.dense != nil {
-		return r.p
-	}
-	return r.start[i+1] - r.start[i]
-}
+func (r *signedRows) length(i int) int { return r.start[i+1] - r.start[i] }
 
 // label is 0 or 1, for y_i of -1 or 1.
 func (r *signedRows) label(i int) int {
@@ -305,12 +300,11 @@ func (r *signedRows) label(i int) int {
 
 // add adds c times row i to v.
 func (r *signedRows) add(i int, c float64, v []float64) {
-	if r.dense != nil {
-		floats.AddScaled(v, c, r.dense[i*r.p:(i+1)*r.p])
+	if r.dense {
+		floats.AddScaled(v, c, r.values(i))
 		return
 	}
-	lo, hi := r.start[i], r.start[i+1]
-	index, value := r.index[lo:hi], r.value[lo:hi]
+	index, value := r.stored(i)
 	for k, j := range index {
 		v[j] += c * value[k]
 	}
@@ -318,20 +312,9 @@ func (r *signedRows) add(i int, c float64, v []float64) {
 
 // at is entry j of row i.
 func (r *signedRows) at(i, j int) float64 {
-	if r.dense != nil {
-		return r.dense[i*r.p+j]
-	}
-	lo, hi := r.start[i], r.start[i+1]
-	for lo < hi {
-		mid := (lo + hi) / 2
-		if r.index[mid] < j {
-			lo = mid + 1
-		} else {
-			hi = mid
-		}
-	}
-	if lo < r.start[i+1] && r.index[lo] == j {
-		return r.value[lo]
+	index, value := r.stored(i)
+	if k, found := slices.BinarySearch(index, j); found {
+		return value[k]
 	}
 	return 0
 }
@@ -339,7 +322,7 @@ func (r *signedRows) at(i, j int) float64 {
 // squares is the squared length of row i.
 func (r *signedRows) squares(i int) float64 {
 	v := r.values(i)
-	if r.dense != nil {
+	if r.dense {
 		v = slices.DeleteFunc(slices.Clone(v), func(v float64) bool { return v == 0 })
 	}
 	return floats.Dot(v, v)

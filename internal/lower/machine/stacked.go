@@ -9,11 +9,6 @@ import (
 	"github.com/conetune/conetune/internal/lower/design"
 )
 
-// stacked says which part of the weights of the rows belongs to training and to validation rows.
-type stacked struct {
-	train, validation []float64 // each of sum 1, 0 for rows of the other part
-}
-
 // NewStacked stacks the rows of a fold of a [Subproblem]: the first train rows are training rows, the others validation
 // rows, and each part has one at least. The weights are positive, nil for equal ones, and divided by the sum of their
 // part. As a machine of its own it has both parts with half of the weight each.
@@ -39,14 +34,15 @@ func NewStacked(x *design.Matrix, y, weights []float64, train int) (*Problem, er
 	if err != nil {
 		return nil, err
 	}
-	k := &stacked{train: make([]float64, g.rows.n), validation: make([]float64, g.rows.n)}
-	for i, at := range g.rows.origin {
-		if i < train {
-			k.train[at] += u[i]
-		} else {
-			k.validation[at] += u[i]
-		}
+	for k := range g.parts {
+		g.parts[k] = make([]float64, g.rows.n)
 	}
-	g.parts = k
+	for i, at := range g.rows.origin {
+		k := 0
+		if i < train {
+			k = 1
+		}
+		g.parts[k][at] += u[i]
+	}
 	return g, nil
 }

@@ -26,7 +26,7 @@ func (s *path) fresh() {
 	for i, u := range rows.u {
 		rows.add(i, u/class[int(rows.y[i]+1)/2], d)
 	}
-	top := largest(d)
+	top := floats.Norm(d, math.Inf(1))
 	if top < leastDifference {
 		top = 1
 	}

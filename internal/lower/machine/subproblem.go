@@ -47,12 +47,6 @@ type Subproblem struct {
 	inner *interior
 }
 
-// common is what the folds have in common.
-type common struct {
-	h []float64
-	t float64
-}
-
 // Constants of the method were chosen on 6 000 and 24 000 rows of 100 normal features in three folds, by the steps of a
 // run.
 const (
@@ -84,7 +78,7 @@ const (
 func NewSubproblem(parts []*Problem, workers int) (*Subproblem, error) {
 	s := &Subproblem{workers: workers, block: manyHeavy}
 	for t, g := range parts {
-		if g.parts == nil {
+		if g.parts[0] == nil {
 			return nil, fmt.Errorf(
 				"machine: the rows of fold %d are not divided into training and validation rows, see NewStacked", t)
 		}
@@ -110,13 +104,16 @@ func (g *Problem) Quick() bool {
 // solving is one solve.
 type solving struct {
 	*Subproblem
-	c *bilevel.Centre
-	common
+	c         *bilevel.Centre
+	h         []float64
+	t         float64
 	width     float64
 	box, ball float64 // stiffness
 	stiff     float64 // of V
 	value     float64 // of V, smoothed
 	m0Now     float64
+	same      bool
+	apart     float64
 	slope     []float64 // of h
 	slopeT    float64
 	dh        []float64
@@ -150,7 +147,7 @@ func (s *Subproblem) Solve(ctx context.Context, c *bilevel.Centre) (*bilevel.Sub
 			len(s.folds), p+1)
 	}
 	out := &bilevel.Subsolution{Gap: math.Inf(1), Objective: math.Inf(1)}
-	q := &solving{Subproblem: s, c: c, common: common{h: slices.Clone(c.R)}, slope: make([]float64, p+1),
+	q := &solving{Subproblem: s, c: c, h: slices.Clone(c.R), slope: make([]float64, p+1),
 		dh: make([]float64, p+1), height: make([]float64, p+1), rate: make([]float64, p+1), least: math.Inf(-1), out: out}
 	for _, f := range s.folds {
 		f.end.Begin(ctx, 0)
@@ -261,11 +258,8 @@ func (s *Subproblem) start(c *bilevel.Centre) {
 	}
 }
 
-// cut is a multiplier of a constraint within its limits: none is larger than alpha.
-func (q *solving) cut(m float64) float64 { return math.Max(0, math.Min(q.c.Alpha, m)) }
-
-// between says whether a multiplier is within them.
-func (q *solving) between(m float64) bool { return m > 0 && m < q.c.Alpha }
+// between says whether the multiplier of V is within its limits: none is larger than alpha.
+func (q *solving) between() bool { return q.m0Now > 0 && q.m0Now < q.c.Alpha }
 
 // stiffen sets the stiffness of the constraints for the width.
 func (q *solving) stiffen() {
@@ -275,7 +269,8 @@ func (q *solving) stiffen() {
 	q.stiff = unit / q.width
 }
 
-// evaluate computes all functions and the gradient.
+// evaluate computes all functions and the gradient. It says in same whether the band and the constraints that hold are,
+// and in apart what the regularisation is.
 func (q *solving) evaluate(measured bool) bool {
 	q.stiffen()
 	if !q.each(func(f *fold) bool { return f.classify(q.width) }) {
@@ -294,13 +289,15 @@ func (q *solving) evaluate(measured bool) bool {
 	for _, f := range q.folds {
 		q.value += f.smooth[1]
 	}
-	q.m0Now = q.cut(q.m0 + q.stiff*q.value)
+	q.m0Now = math.Max(0, math.Min(c.Alpha, q.m0+q.stiff*q.value))
 	q.slopeT = c.Alpha - q.m0Now
+	q.same, q.apart = true, (q.m0Now-q.m0)*(q.m0Now-q.m0)/(2*q.stiff)
 	for j, g := range c.Gamma {
 		q.slope[j] = c.Rho*(q.h[j]-c.R[j]) + q.m0Now*g
 	}
 	for t, f := range q.folds {
 		q.slopeT -= f.multipliers(q.h, q.t, q.box, q.ball, q.c.Alpha)
+		q.same, q.apart = q.same && f.same, q.apart+f.apart[0]+q.m0Now*f.apart[1]
 		q.slope[0] -= f.ballNow
 		for j := range q.p {
 			q.slope[1+j] -= f.overNow[j] + f.underNow[j]
@@ -431,7 +428,10 @@ func (q *solving) run() {
 			q.width, q.short, since = math.Min(widest, 2*q.width), 0, 0
 			continue
 		}
-		if same, far := q.compare(); whole && same || fall <= enough*far || since >= mostJointInner {
+		if !q.evaluate(false) {
+			return
+		}
+		if whole && q.same || fall <= enough*q.apart || since >= mostJointInner {
 			q.update()
 			// in a narrower band the multipliers would run away from a point that is not followed
 			if since <= fewInner && gap < updated {
@@ -448,44 +448,13 @@ func (q *solving) remeasure() bool {
 	return q.each(func(f *fold) bool { return f.measure() && f.choose(jointShare) })
 }
 
-// compare says whether the band and the constraints that hold are the same at the point now, and what the
-// regularisation is there.
-func (q *solving) compare() (same bool, far float64) {
-	same = true
-	for _, f := range q.folds {
-		kept, away := f.compare(q.m0Now, q.width)
-		same = same && kept
-		far += away
-		for j, w := range f.z[:q.p] {
-			a := f.over[j] + q.box*(w-q.h[1+j]-q.t)
-			b := f.under[j] + q.box*(-w-q.h[1+j]-q.t)
-			same = same && q.between(a) == (f.boxed[j]&1 > 0) && q.between(b) == (f.boxed[j]&2 > 0)
-			a, b = q.cut(a)-f.over[j], q.cut(b)-f.under[j]
-			far += (a*a + b*b) / (2 * q.box)
-		}
-		a := q.cut(f.ball + q.ball*(f.squares()-q.h[0]-q.t))
-		same = same && q.between(a) == q.between(f.ballNow)
-		far += (a - f.ball) * (a - f.ball) / (2 * q.ball)
-	}
-	return same, far + (q.m0Now-q.m0)*(q.m0Now-q.m0)/(2*q.stiff)
-}
-
 // update takes the multipliers as they are.
 func (q *solving) update() {
-	q.each(func(f *fold) bool { return f.classify(q.width) })
-	value := -q.c.Value - q.c.Epsilon - q.t
-	for j, g := range q.c.Gamma {
-		value += g * (q.h[j] - q.c.R[j])
-	}
 	for _, f := range q.folds {
-		value += f.smooth[1]
-		f.multipliers(q.h, q.t, q.box, q.ball, q.c.Alpha)
 		copy(f.over, f.overNow)
 		copy(f.under, f.underNow)
 		f.ball = f.ballNow
-		for _, i := range f.work {
-			f.prox[i] = f.shares[i]
-		}
+		f.renew()
 	}
-	q.m0 = q.cut(q.m0 + q.stiff*value)
+	q.m0 = q.m0Now
 }

@@ -66,7 +66,6 @@ func (g *Problem) Within(ctx context.Context, radius float64, bound []float64, o
 	}
 	tol := o.Tol
 	o.Tol *= withinShare
-	o.rounded = true // a larger multiplier has a smaller gap
 	top := g.scale / radius
 	low, high := math.Log(ballShare*tol*top), math.Log(top)
 	at := (low + 3*high) / 4

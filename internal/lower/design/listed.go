@@ -2,7 +2,7 @@ package design
 
 import "slices"
 
-// Listed are the entries of some columns of a sparse matrix by rows, for products that go through them often: those of
+// Listed are the entries of some columns of a matrix by rows, for products that go through them often: those of
 // row i, start[i] to start[i+1]-1, are value[k] of column at[k] of the list, in its order.
 type Listed struct {
 	start []int
@@ -10,7 +10,7 @@ type Listed struct {
 	value []float64
 }
 
-// List brings columns of a sparse matrix, [Ones] among them, into that form.
+// List brings columns, [Ones] among them, into that form; of dense ones what is not zero.
 func (d *Matrix) List(columns []int) *Listed {
 	l := &Listed{}
 	entries := func(f func(i, k int, v float64)) {
@@ -28,7 +28,7 @@ func (d *Matrix) List(columns []int) *Listed {
 	return l
 }
 
-// entries calls f for those of column j of a sparse matrix, or [Ones].
+// entries calls f for those of column j that are stored and, of a dense matrix, not zero, or [Ones].
 func (d *Matrix) entries(j int, f func(i int, v float64)) {
 	if j == Ones {
 		for i := range d.n {
@@ -39,6 +39,13 @@ func (d *Matrix) entries(j int, f func(i int, v float64)) {
 	index, value := d.Column(j)
 	for k, i := range index {
 		f(i, value[k])
+	}
+	if index == nil {
+		for i, v := range value {
+			if v != 0 {
+				f(i, v)
+			}
+		}
 	}
 }
 
@@ -58,6 +65,9 @@ func (l *Listed) Row(i int) (at []int32, value []float64) {
 	lo, hi := l.start[i], l.start[i+1]
 	return l.at[lo:hi], l.value[lo:hi]
 }
+
+// Entries is the number of them.
+func (l *Listed) Entries() int { return len(l.at) }
 
 // Products counts the products of two entries of a row, in all rows.
 func (l *Listed) Products() (sum float64) {

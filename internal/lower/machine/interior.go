@@ -9,10 +9,9 @@ import (
 )
 
 // interior solves subproblems of few features and rows, one after the other, by a primal-dual interior-point method
-// with the predictor and corrector of Mehrotra (1992) and the centrality correctors of Gondzio (1996), which need no
-// factor of their own. With x_i >= 0 and x_i >= s_i for the hinges of the rows, the constraints are linear but for the
-// balls, so that slacks follow the point; those of the balls come near to it as steps are whole. For slack s,
-// multiplier m and a target k of their product, a Newton step has
+// with the predictor and corrector of Mehrotra (1992). With x_i >= 0 and x_i >= s_i for the hinges of the rows, the
+// constraints are linear but for the balls, so that slacks follow the point; those of the balls come near to it as steps
+// are whole. For slack s, multiplier m and a target k of their product, a Newton step has
 //
 //	dm = k/s - m - (m/s) ds,
 //
@@ -41,7 +40,7 @@ type pairs struct {
 	slack, mult   []float64
 	ratio         []float64 // of multiplier and slack
 	dSlack, dMult []float64
-	goal, before  []float64 // the target of their product over the slack, and what it was before a corrector
+	goal          []float64 // the target of their product over the slack
 }
 
 // interiorFold is a fold, with the pairs of margins, the x_i, upper and lower bounds of w_j, and the ball.
@@ -62,10 +61,6 @@ const (
 	// factor. On w1a the first solve takes 24 to 31 steps from 10 and comes to no end in 60 from 0.1; from 0.01 the others
 	// take up to twice as many on breast-cancer, diabetes and sonar.
 	firstGap, startGap, near = 10.0, 0.1, 0.3
-	// Where a step is below longStep, up to mostCorrectors are computed for one that is longer by longer. A corrector
-	// stays if the step grows by a share worthGrowth of that. Products are outlying from such a multiple of their target
-	// on, or from that part of it down. Without correctors there are a quarter to a third more steps.
-	mostCorrectors, longStep, longer, worthGrowth, outlying = 2, 0.95, 0.3, 0.1, 10
 	// wallShare is how far from its bounds h starts at least, relative to where rho/2 d^2 is one product.
 	wallShare = 0.01
 	// negligible is the size of what is left out of the matrix, relative to rho: couplings of a feature and its bound, and
@@ -76,7 +71,7 @@ const (
 )
 
 func newPairs(n int) (s pairs) {
-	for _, v := range []*[]float64{&s.slack, &s.mult, &s.ratio, &s.dSlack, &s.dMult, &s.goal, &s.before} {
+	for _, v := range []*[]float64{&s.slack, &s.mult, &s.ratio, &s.dSlack, &s.dMult, &s.goal} {
 		*v = make([]float64, n)
 	}
 	return s
@@ -92,21 +87,6 @@ func (s *pairs) aim(target float64, correct bool) {
 		}
 		if s.goal[i] = k / x; s.mult[i] == 0 {
 			s.goal[i] = 0
-		}
-	}
-}
-
-// centre moves the goals of products that would be far from the target after a step t along the direction.
-func (s *pairs) centre(t, target float64) {
-	copy(s.before, s.goal)
-	for i, x := range s.slack {
-		if m := s.mult[i]; m > 0 {
-			k := (x + t*s.dSlack[i]) * (m + t*s.dMult[i])
-			if low, high := target/outlying, target*outlying; k < low {
-				s.goal[i] += (low - k) / x
-			} else if k > high {
-				s.goal[i] -= math.Min(k-high, high) / x
-			}
 		}
 	}
 }
@@ -485,7 +465,7 @@ func (s *interior) direction() bool {
 	return true
 }
 
-// step is a step of predictor and correctors. The target is the share of the products that the predictor leaves, to the
+// step is a step of predictor and corrector. The target is the share of the products that the predictor leaves, to the
 // fourth power: with the third, as Mehrotra has it, there are a tenth more steps.
 func (s *interior) step() bool {
 	products := func(t float64) float64 {
@@ -526,30 +506,6 @@ func (s *interior) step() bool {
 		return false
 	}
 	t := reach()
-	for range mostCorrectors {
-		if t >= longStep {
-			break
-		}
-		far := math.Min(1, t+longer)
-		for _, v := range s.sets {
-			v.centre(far, target)
-		}
-		if !s.direction() {
-			return false
-		}
-		grown := reach()
-		if grown >= t+worthGrowth*(far-t) {
-			t = grown
-			continue
-		}
-		for _, v := range s.sets {
-			copy(v.goal, v.before)
-		}
-		if !s.direction() {
-			return false
-		}
-		break
-	}
 	for _, v := range s.sets {
 		v.move(t)
 	}

@@ -19,7 +19,7 @@ type Problem struct {
 	rows  *signedRows
 	tau   float64          // the mean squared length of the rows
 	scale float64          // the optimal value at w = 0
-	many  bool             // the rows that differ
+	many  bool             // see Many
 	parts [2][]float64     // of NewStacked, the weights of validation and of training rows, each of sum 1; else nil
 	all   func() []float64 // the products of all rows, see kernel; nil where the features are too few
 	// squared says that the loss is the squared hinge.
@@ -80,10 +80,10 @@ func New(x *design.Matrix, y, weights []float64) (*Problem, error) {
 	return g, nil
 }
 
-// Dims returns the number of rows that differ and p of features.
+// Dims returns the numbers of rows and of features.
 func (g *Problem) Dims() (n, p int) { return g.rows.n, g.rows.p }
 
-// Many says whether the method for many rows is taken: where those that differ are that, and for the squared hinge.
+// Many says whether the method for many rows is taken: where they are that, and for the squared hinge.
 func (g *Problem) Many() bool { return g.many }
 
 // hasMany is [Problem.Many].

@@ -55,7 +55,7 @@ func check(t *testing.T, x *mat.Dense, y, u []float64, lambda float64, bound []f
 	require.Contains(t, []outcome.Stop{outcome.Converged, numerics.Exhausted}, m.Status, name)
 	n, p := x.Dims()
 	total, value, dual, balance := floats.Sum(u), lambda/2*floats.Dot(m.W, m.W), 0.0, 0.0
-	alpha, v := multipliers(g, m), make([]float64, p)
+	alpha, v := m.alpha(g), make([]float64, p)
 	for i := range n {
 		s := 1 - y[i]*(floats.Dot(x.RawRowView(i), m.W)-m.C)
 		top := u[i] / total
@@ -184,8 +184,6 @@ func TestKinds(t *testing.T) {
 func TestClosedForm(t *testing.T) {
 	g, err := New(design.New(mat.NewDense(4, 1, []float64{1, -1, 1, 1})), []float64{1, -1, 1, 1}, []float64{1, 3, 1, 1})
 	require.NoError(t, err)
-	n, _ := g.Dims()
-	require.Equal(t, 2, n)
 	for _, lambda := range []float64{0.01, 0.5, 2, 50} {
 		for _, bound := range []float64{0.1, 0.7, 20} {
 			m := must.Of(g.Solve(context.Background(), lambda, []float64{bound}, Options{Tol: 1e-13}))(t)
@@ -313,16 +311,6 @@ func TestErrors(t *testing.T) {
 		_, err := g.Solve(context.Background(), c.lambda, c.bound, c.o)
 		require.ErrorContains(t, err, c.want)
 	}
-}
-
-// multipliers are the alpha_i of a solution, for each row of the design; rows that are the same share theirs by
-// their weights.
-func multipliers(g *Problem, m *Solution) []float64 {
-	out, alpha := make([]float64, len(g.rows.origin)), m.alpha(g)
-	for i, at := range g.rows.origin {
-		out[i] = alpha[at] * g.rows.share[i]
-	}
-	return out
 }
 
 // BenchmarkSolve follows lambda down, each solution from the one before.

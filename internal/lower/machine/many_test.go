@@ -109,7 +109,7 @@ func certified(t *testing.T, x *mat.Dense, y, u []float64, lambda float64, g *Pr
 	t.Helper()
 	value, dual, balance, total := lambda/2*floats.Dot(m.W, m.W), 0.0, 0.0, floats.Sum(u)
 	v := make([]float64, g.rows.p)
-	for i, a := range multipliers(g, m) {
+	for i, a := range m.alpha(g) {
 		value += u[i] / total * math.Max(0, 1-y[i]*(floats.Dot(x.RawRowView(i), m.W)-m.C))
 		require.True(t, a >= 0 && a <= u[i]/total*(1+1e-12))
 		dual += a

@@ -12,8 +12,7 @@ import (
 	"github.com/conetune/conetune/internal/stop"
 )
 
-// signedRows are the rows y_i x_i of a machine, by rows, dense or compressed. Rows that are the same, with the same
-// label, are one row with the sum of their weights.
+// signedRows are the rows y_i x_i of a machine, by rows, dense or compressed.
 type signedRows struct {
 	n, p  int
 	dense bool // whether rows have all their entries
@@ -23,8 +22,6 @@ type signedRows struct {
 	y, u         []float64
 	need         []float64 // the margins that rows need, 1 but in a kernel
 	size         []float64 // the length of each row
-	origin       []int     // of each row of the design, its row here
-	share        []float64 // of each row of the design, its share of the weight there
 }
 
 // denseShare is the share of nonzeros from which rows are dense.
@@ -32,29 +29,26 @@ const denseShare = 0.4
 
 func newSignedRows(x *design.Matrix, y, u []float64) *signedRows {
 	n, p := x.Dims()
-	r := &signedRows{p: p, origin: make([]int, n), share: make([]float64, n)}
-	entries := 0
-	for j := range p {
-		_, value := x.Column(j)
-		for _, v := range value {
-			if v != 0 {
-				entries++
+	r := &signedRows{n: n, p: p, y: slices.Clone(y), u: u, size: make([]float64, n), need: slices.Repeat([]float64{1}, n)}
+	l := x.List(indices.Range(0, p))
+	if float64(l.Entries()) > denseShare*float64(n)*float64(p) {
+		r.room(n)
+	} else {
+		r.start, r.index, r.value = make([]int, n+1), make([]int, l.Entries()), make([]float64, l.Entries())
+	}
+	for i := range n {
+		at, value := l.Row(i)
+		if !r.dense {
+			r.start[i+1] = r.start[i] + len(at)
+		}
+		index, to := r.stored(i)
+		for k, j := range at {
+			if r.dense {
+				to[j] = y[i] * value[k]
+			} else {
+				index[k], to[k] = int(j), y[i]*value[k]
 			}
 		}
-	}
-	if float64(entries) > denseShare*float64(n)*float64(p) {
-		r.fill(x, y)
-	} else {
-		r.compress(x, y, entries)
-	}
-	kept := r.merge(y, u)
-	for i, at := range r.origin {
-		r.share[i] = u[i] / r.u[at]
-	}
-	r.keep(kept)
-	r.n = len(kept)
-	r.size, r.need = make([]float64, r.n), slices.Repeat([]float64{1}, r.n)
-	for i := range r.size {
 		r.size[i] = math.Sqrt(r.squares(i))
 	}
 	return r
@@ -65,118 +59,6 @@ func (r *signedRows) room(n int) {
 	r.dense, r.start, r.index, r.value = true, make([]int, n+1), indices.Range(0, r.p), make([]float64, n*r.p)
 	for i := range r.start {
 		r.start[i] = i * r.p
-	}
-}
-
-// fill stores the rows with their zeros.
-func (r *signedRows) fill(x *design.Matrix, y []float64) {
-	n, p := x.Dims()
-	r.room(n)
-	const block = 16 // rows and columns that stay in the cache
-	for j0 := 0; j0 < p; j0 += block {
-		for i0 := 0; i0 < n; i0 += block {
-			for j := j0; j < min(p, j0+block); j++ {
-				if rows, value := x.Column(j); rows == nil {
-					for i := i0; i < min(n, i0+block); i++ {
-						if value[i] != 0 {
-							r.value[i*p+j] = y[i] * value[i]
-						}
-					}
-				} else if i0 == 0 {
-					for k, i := range rows {
-						r.value[i*p+j] = y[i] * value[k]
-					}
-				}
-			}
-		}
-	}
-}
-
-// compress stores the nonzeros of the rows, of which there are so many.
-func (r *signedRows) compress(x *design.Matrix, y []float64, entries int) {
-	n, p := x.Dims()
-	r.start, r.index, r.value = make([]int, n+1), make([]int, entries), make([]float64, entries)
-	each := func(put func(i, j int, v float64)) {
-		for j := range p {
-			rows, column := x.Column(j)
-			for k, v := range column {
-				if v == 0 {
-					continue
-				}
-				if rows != nil {
-					put(rows[k], j, v)
-				} else {
-					put(k, j, v)
-				}
-			}
-		}
-	}
-	each(func(i, _ int, _ float64) { r.start[i+1]++ })
-	for i := range n {
-		r.start[i+1] += r.start[i]
-	}
-	next := append([]int(nil), r.start[:n]...)
-	each(func(i, j int, v float64) {
-		r.index[next[i]], r.value[next[i]] = j, y[i]*v
-		next[i]++
-	})
-}
-
-// merge finds the rows that are the same, with the same label, and returns the first of each.
-func (r *signedRows) merge(y, u []float64) (kept []int) {
-	known := make(map[uint64][]int, len(y)) // by a hash, the numbers among those kept
-	for i := range y {
-		index, value := r.stored(i)
-		hash := mix(0, math.Float64bits(y[i]))
-		for k, v := range value {
-			if v == 0 {
-				continue
-			}
-			hash = mix(mix(hash, uint64(index[k])), math.Float64bits(v))
-		}
-		at := -1
-		for _, k := range known[hash] {
-			other, same := r.stored(kept[k])
-			if r.y[k] == y[i] && slices.Equal(index, other) && slices.Equal(value, same) {
-				at = k
-				break
-			}
-		}
-		if at < 0 {
-			at = len(kept)
-			known[hash] = append(known[hash], at)
-			kept, r.y, r.u = append(kept, i), append(r.y, y[i]), append(r.u, 0)
-		}
-		r.origin[i] = at
-		r.u[at] += u[i]
-	}
-	return kept
-}
-
-// mix is a step of a hash.
-func mix(hash, v uint64) uint64 {
-	hash = (hash ^ v) * 0x9e3779b97f4a7c15
-	return hash ^ hash>>29
-}
-
-// keep leaves these rows, in increasing order.
-func (r *signedRows) keep(kept []int) {
-	if len(kept) == len(r.origin) {
-		return
-	}
-	at := 0
-	for to, i := range kept {
-		lo, hi := r.start[i], r.start[i+1]
-		r.start[to] = at
-		if !r.dense {
-			copy(r.index[at:], r.index[lo:hi])
-		}
-		at += copy(r.value[at:], r.value[lo:hi])
-	}
-	r.start[len(kept)] = at
-	r.start, r.value = r.start[:len(kept)+1], slices.Clone(r.value[:at])
-	if !r.dense {
-		r.index = slices.Clone(r.index[:at])
 	}
 }
 

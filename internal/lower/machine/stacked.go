@@ -34,15 +34,9 @@ func NewStacked(x *design.Matrix, y, weights []float64, train int) (*Problem, er
 	if err != nil {
 		return nil, err
 	}
-	for k := range g.parts {
-		g.parts[k] = make([]float64, g.rows.n)
-	}
-	for i, at := range g.rows.origin {
-		k := 0
-		if i < train {
-			k = 1
-		}
-		g.parts[k][at] += u[i]
+	for k, part := range [2][]float64{u[train:], u[:train]} {
+		g.parts[k] = make([]float64, n)
+		copy(g.parts[k][(1-k)*train:], part)
 	}
 	return g, nil
 }

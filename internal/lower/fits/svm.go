@@ -23,8 +23,7 @@ import (
 // points have w and c. The validation loss is the same mean of hinges over other rows; where a row is at its kink it
 // has the derivative of the side where there is no loss. Derivatives are those of the dual problem on its support
 // (Bertrand, Klopfenstein, Massias, Blondel, Vaiter, Gramfort, Salmon, JMLR 2022, section 3), with the box: rows at
-// their kinks and features inside the box stay so. Their equations are solved by a factor, in the forward mode for each
-// hyperparameter.
+// their kinks and features inside the box stay so. Their equations are solved by a factor.
 type SVM struct {
 	train *machine.Problem
 	rows  Rows // of training, their weights of sum 1
@@ -167,21 +166,9 @@ func (m *SVM) Solve(ctx context.Context, lambda []float64, tol float64, start *l
 	return pt, nil
 }
 
-// Gradient is that of [lower.Traits].
-func (m *SVM) Gradient(ctx context.Context, at *lower.Point, mode lower.Mode, _ float64) ([]float64, error) {
+// Gradient is that of [lower.Traits], in all modes by the adjoint equations.
+func (m *SVM) Gradient(_ context.Context, at *lower.Point, _ lower.Mode, _ float64) ([]float64, error) {
 	s := at.State.(*svmState)
-	if mode != lower.Forward {
-		lambda, bound := m.train.Adjoint(s.Solution, s.gradient, s.slope)
-		return append([]float64{lambda}, bound...), nil
-	}
-	out, one := make([]float64, m.Dim()), make([]float64, m.Dim())
-	for i := range out {
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		one[i] = 1
-		dw, dc := m.train.Derivative(s.Solution, one[0], one[1:])
-		out[i], one[i] = floats.Dot(dw, s.gradient)+dc*s.slope, 0
-	}
-	return out, nil
+	lambda, bound := m.train.Adjoint(s.Solution, s.gradient, s.slope)
+	return append([]float64{lambda}, bound...), nil
 }

@@ -293,8 +293,6 @@ func TestSVMGradientsAreFiniteDifferences(t *testing.T) {
 			at := must.Of(m.Solve(ctx, h, 1e-14, nil))(t)
 			require.True(t, at.Solved)
 			adjoint := must.Of(m.Traits().Gradient(ctx, at, lower.Adjoint, 1e-10))(t)
-			forward := must.Of(m.Traits().Gradient(ctx, at, lower.Forward, 1e-10))(t)
-			require.InDeltaSlice(t, adjoint, forward, 1e-9)
 			require.Positive(t, floats.Norm(adjoint, 1))
 			step := 1e-6
 			if m == squared {

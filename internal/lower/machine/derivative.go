@@ -13,51 +13,8 @@ package machine
 //
 // Where c is the middle of an interval, no alpha changes, and c goes with the two rows at its ends: y_i c = a_i'w - 1.
 
-// Derivative returns the derivative of W and C in the direction of hyperparameters given, the bounds all of them or nil
-// for none. It is the forward mode.
-func (g *Problem) Derivative(m *Solution, lambda float64, bound []float64) (dw []float64, dc float64) {
-	if g.squared {
-		return g.squaredDerivative(m, lambda, bound)
-	}
-	s, r := m.sides(g), g.rows
-	dw = make([]float64, r.p)
-	for j, b := range s.box {
-		if b == 0 {
-			dw[j] = -m.W[j] * lambda / m.lambda
-		} else if bound != nil {
-			dw[j] = float64(b) * bound[j]
-		}
-	}
-	if m.flat {
-		for _, i := range m.ends {
-			dc += r.y[i] * r.dot(i, dw) / 2
-		}
-		return dw, dc
-	}
-	right, y := make([]float64, len(s.kinks.held)), make([]float64, len(s.kinks.held))
-	for k, i := range s.kinks.held {
-		right[k], y[k] = -r.dot(i, dw), r.y[i]
-	}
-	beta, dc, _ := s.kinks.solve(g, right, y, 0)
-	s.addInside(g, beta, dw)
-	return dw, dc
-}
-
-// addInside adds A'beta to the features of v inside the box.
-func (s *state) addInside(g *Problem, beta, v []float64) {
-	sum := make([]float64, len(v))
-	for k, i := range s.kinks.held {
-		g.rows.add(i, beta[k], sum)
-	}
-	for j, b := range s.box {
-		if b == 0 {
-			v[j] += sum[j]
-		}
-	}
-}
-
 // Adjoint returns the derivatives in lambda and in the bounds of a function of W and C with the gradient (w, c), by one
-// system: with S (pi, kappa) = (A w_F, c), a right side q of the equations above has the value pi'q.
+// system for all: with S (pi, kappa) = (A w_F, c), a right side q of the equations above has the value pi'q.
 func (g *Problem) Adjoint(m *Solution, w []float64, c float64) (lambda float64, bound []float64) {
 	if g.squared {
 		return g.squaredAdjoint(m, w, c)

@@ -32,7 +32,7 @@ func lossOf(s float64, squared bool) float64 {
 }
 
 // Derivatives of a machine with the squared hinge. With H the matrix of a Newton step at the solution, of the rows of
-// positive margin, the free coordinates F, the features inside the box and c, and sign_j and bound_j as in Derivative,
+// positive margin, the free coordinates F, the features inside the box and c, and sign_j and bound_j as in Adjoint,
 //
 //	H_F dz_F = -w_F dlambda - H_FB dw_B,   dw_j = sign_j dbound_j in B.
 
@@ -56,23 +56,6 @@ func (g *Problem) curvatureAt(m *Solution) (h *curvature, free []int) {
 		}
 	}
 	return h, append(free, p)
-}
-
-func (g *Problem) squaredDerivative(m *Solution, lambda float64, bound []float64) (dw []float64, dc float64) {
-	h, free := g.curvatureAt(m)
-	p := g.rows.p
-	out, right, step := make([]float64, p+1), make([]float64, p+1), make([]float64, p+1)
-	for j, w := range m.W {
-		if bound != nil && math.Abs(w) >= m.bound[j] {
-			out[j] = math.Copysign(1, w) * bound[j]
-		}
-	}
-	h.times(right, out)
-	floats.AddScaled(right[:p], lambda, m.W)
-	floats.Scale(-1, right)
-	h.solve(free, right, step, tightest)
-	floats.Add(out, step)
-	return out[:p], out[p]
 }
 
 // squaredAdjoint solves H_F v_F = (w, c)_F.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -124,7 +125,7 @@ func TestSquaredHingePeer(t *testing.T) {
 	}
 }
 
-// Derivatives are those of differences, and both modes agree.
+// Derivatives are those of differences.
 func TestSquaredHingeDerivatives(t *testing.T) {
 	x, y := waves()
 	g := must.Of(New(design.New(x), y, nil))(t).Squared()
@@ -136,21 +137,15 @@ func TestSquaredHingeDerivatives(t *testing.T) {
 	lambda, bounds := g.Adjoint(m, value, 0.7)
 	for k := range 1 + len(bound) {
 		const h = 1e-5
-		up, down, direction := append([]float64(nil), bound...), append([]float64(nil), bound...), make([]float64, len(bound))
-		dl, want := 0.0, lambda
+		up, down := slices.Clone(bound), slices.Clone(bound)
+		dl, got := 0.0, lambda
 		if k == 0 {
 			dl = 1
 		} else {
-			up[k-1], down[k-1], direction[k-1], want = up[k-1]+h, down[k-1]-h, 1, bounds[k-1]
+			up[k-1], down[k-1], got = up[k-1]+h, down[k-1]-h, bounds[k-1]
 		}
 		a, b := solve(0.1+h*dl, up), solve(0.1-h*dl, down)
-		dw, dc := g.Derivative(m, dl, direction)
-		slope := make([]float64, len(dw))
-		floats.AddScaled(slope, 1/(2*h), a.W)
-		floats.AddScaled(slope, -1/(2*h), b.W)
-		require.InDeltaSlice(t, slope, dw, 1e-6)
-		require.InDelta(t, (a.C-b.C)/(2*h), dc, 1e-6)
-		require.InDelta(t, want, floats.Dot(value, dw)+0.7*dc, 1e-9)
+		require.InDelta(t, (floats.Dot(value, a.W)-floats.Dot(value, b.W)+0.7*(a.C-b.C))/(2*h), got, 1e-5)
 	}
 }
 

@@ -61,15 +61,6 @@ func (s *path) jump(ctx context.Context, tol float64) bool {
 	at.kinks.held = slices.Clone(s.kinks.held)
 	s.multipliers()
 	way := make([]float64, rows.p)
-	// Where the solution is that of no loss, and in the box, the multipliers go with lambda.
-	if r := s.lambda / s.before; r < 1 {
-		floats.ScaleTo(way, r, s.v)
-		if sum := floats.Sum(at.alpha); r*sum-s.limits.dual(way) > sum-s.limits.dual(s.v) {
-			floats.Scale(r, at.alpha)
-			copy(s.v, way)
-			at.hold(s.g)
-		}
-	}
 	k.begin()
 	for range mostJumps {
 		q, ok := k.maximise(ctx, at, tol)

@@ -53,7 +53,6 @@ type path struct {
 	right, ones []float64
 	exchanges   int
 	sinceFactor int
-	before      float64   // lambda of the start
 	moved       *Solution // the start, where the first path is to begin with its w
 	fromNothing bool      // the first path is to begin without a start
 }
@@ -80,7 +79,7 @@ func newPath(ctx context.Context, g *Problem, lambda float64, bound []float64) *
 // Where both are far from the lower bound of the multipliers, more than farStart of the value at w = 0, it begins from
 // nothing.
 func (s *path) from(m *Solution) {
-	s.state, s.before = m.state.clone(), m.lambda
+	s.state = m.state.clone()
 	copy(s.v, m.v)
 	w, changed := make([]float64, len(s.w)), false
 	floats.ScaleTo(w, 1/s.lambda, s.v)

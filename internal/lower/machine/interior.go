@@ -10,8 +10,8 @@ import (
 
 // interior solves subproblems of few features and rows, one after the other, by a primal-dual interior-point method
 // with the predictor and corrector of Mehrotra (1992). With x_i >= 0 and x_i >= s_i for the hinges of the rows, the
-// constraints are linear but for the balls, so that slacks follow the point; those of the balls come near to it as steps
-// are whole. For slack s, multiplier m and a target k of their product, a Newton step has
+// constraints are linear but for the balls, so that slacks follow the point; those of the balls come near to it as
+// steps are whole. For slack s, multiplier m and a target k of their product, a Newton step has
 //
 //	dm = k/s - m - (m/s) ds,
 //

@@ -16,7 +16,8 @@ import (
 type signedRows struct {
 	n, p  int
 	dense bool // whether rows have all their entries
-	// Entries start[i] to start[i+1]-1 of value, and their columns, increasing; one list for all rows where these are dense.
+	// Entries start[i] to start[i+1]-1 of value, and their columns, increasing; one list for all rows where these are
+	// dense.
 	start, index []int
 	value        []float64
 	y, u         []float64

@@ -32,8 +32,8 @@ import (
 // for them the Lagrangian falls apart into parabolas. The least h at which the bounds of the features hold, but for t,
 // gives an upper one. The difference is the gap.
 
-// Subproblem solves one subproblem after the other, [interior] each from the one before. It implements [bilevel.Subproblem], for
-// one goroutine at a time.
+// Subproblem solves one subproblem after the other, [interior] each from the one before. It implements
+// [bilevel.Subproblem], for one goroutine at a time.
 type Subproblem struct {
 	folds   []*fold
 	workers int

@@ -71,45 +71,17 @@ func newPath(ctx context.Context, g *Problem, lambda float64, bound []float64) *
 	return s
 }
 
-// from begins with the multipliers of a solution for other hyperparameters, and with one of two w, that of the smaller
-// value: the old one, from which the old bounds and the old lambda lead to ours, or the best one for the multipliers,
-// v / lambda cut to the box. The latter is the solution at once where only its size is another one, as for large
-// lambda, where no decision value comes near 1.
-//
-// Where both are far from the lower bound of the multipliers, more than farStart of the value at w = 0, it begins from
+// from begins with a solution for other hyperparameters, from which the old bounds and the old lambda lead to ours.
+// Where it is far from the lower bound of its multipliers, more than farStart of the value at w = 0, it begins from
 // nothing.
 func (s *path) from(m *Solution) {
 	s.state = m.state.clone()
-	copy(s.v, m.v)
-	w, changed := make([]float64, len(s.w)), false
-	floats.ScaleTo(w, 1/s.lambda, s.v)
-	s.limits.cut(w, w)
-	c := 0.0
-	for _, i := range s.kinks.held {
-		c += s.g.rows.y[i] * (s.g.rows.dot(i, w) - 1) / float64(len(s.kinks.held))
-	}
 	cut := slices.Clone(s.w)
 	s.limits.cut(cut, cut)
-	old, scaled := s.objective(cut, s.c), s.objective(w, c)
-	if math.Min(old, scaled)-s.g.Bound(m, s.lambda, s.bound) > farStart*s.g.scale {
+	if s.objective(cut, s.c)-s.g.Bound(m, s.lambda, s.bound) > farStart*s.g.scale {
 		s.fresh()
-		return
-	}
-	if !(scaled < old) {
+	} else {
 		s.moved = m
-		return
-	}
-	s.w, s.c = w, c
-	for j, b := range s.bound {
-		side := int8(0)
-		if v := s.v[j] / s.lambda; math.Abs(v) >= b {
-			side = int8(math.Copysign(1, v))
-		}
-		changed = changed || (side == 0) != (s.box[j] == 0)
-		s.box[j] = side
-	}
-	if changed {
-		s.factor()
 	}
 }
 

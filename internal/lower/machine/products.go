@@ -1,7 +1,11 @@
 package machine
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/conetune/conetune/internal/dense"
+	"github.com/conetune/conetune/internal/factor"
 	"github.com/conetune/conetune/internal/lower/numerics"
 )
 
@@ -10,6 +14,8 @@ const (
 	mostProducts = 2000
 	// loosest and tightest bound the accuracy of such a solve, in the norm of the preconditioner.
 	loosest, tightest = 1e-3, 1e-10
+	// mostHeavy is the largest order of the block of the preconditioner.
+	mostHeavy = 128
 )
 
 // local is a system of [curvature.solve] in the free coordinates that rows in the band have entries in; c is the last
@@ -21,11 +27,19 @@ type local struct {
 	index []int32
 	value []float64
 
-	x, r   []float64
-	system numerics.System
+	diagonal, heavy []float64 // the part of H that is diagonal, and the diagonal of the rest
+	order           []int     // the coordinates of the block
+	block           []float64 // that of H
+	in              []int32   // of each coordinate, its number in the block + 1, or 0
+	chol            factor.Definite
+	part            []float64
+	x, r            []float64
+	system          numerics.System
 }
 
-// byProducts is solve by conjugate gradients, whose preconditioner is the diagonal of H.
+// byProducts is solve by conjugate gradients. The preconditioner is H in the coordinates in which the band weighs most,
+// c among them, and the diagonal of H in the others: where columns are of very different lengths, as those of words
+// are, little else is left.
 func (h *curvature) byProducts(free []int, right, x []float64, accuracy float64) bool {
 	l := &h.local
 	h.localise(free)
@@ -40,9 +54,9 @@ func (h *curvature) byProducts(free []int, right, x []float64, accuracy float64)
 		l.r[k] = right[j]
 	}
 	h.work += float64(4*len(l.index) + m)
-	ok := !h.end.Reached(len(l.index))
+	ok := !h.end.Reached(len(l.index)) && h.precondition()
 	if ok {
-		l.system.Multiply, l.system.Divide = h.multiply, h.divide
+		l.system.Multiply, l.system.Divide = h.multiply, l.divide
 		_, ok = l.system.Solve(l.x, l.r, accuracy, mostProducts)
 	}
 	for k, j := range l.of {
@@ -82,12 +96,66 @@ func (h *curvature) localise(free []int) {
 	}
 	l.of = append(l.of, n-1)
 	l.at[n-1] = int32(len(l.of))
+	m := len(l.of)
+	l.diagonal, l.heavy = slices.Grow(l.diagonal[:0], m)[:m], slices.Grow(l.heavy[:0], m)[:m]
+	clear(l.heavy)
+	for k, j := range l.of {
+		l.diagonal[k] = h.curve[j]
+	}
+	for k := range h.band {
+		for e := l.start[k]; e < l.start[k+1]; e++ {
+			l.heavy[l.index[e]] += h.weight[k] * l.value[e] * l.value[e]
+		}
+		l.heavy[m-1] += h.weight[k]
+	}
 }
 
-// divide sets z to r over the diagonal.
-func (h *curvature) divide(z, r []float64) {
-	for k, j := range h.local.of {
-		z[k] = r[k] / h.diag[j]
+// precondition makes the block.
+func (h *curvature) precondition() bool {
+	l := &h.local
+	m := len(l.of)
+	l.order = l.order[:0]
+	for k := range m - 1 {
+		if l.heavy[k] > l.diagonal[k] {
+			l.order = append(l.order, k)
+		}
+	}
+	slices.SortFunc(l.order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(l.heavy[b], l.heavy[a]),
+			cmp.Compare(l.of[a], l.of[b]))
+	})
+	l.order = append(l.order[:min(len(l.order), mostHeavy-1, len(h.band))], m-1)
+	slices.SortFunc(l.order, func(a, b int) int { return cmp.Compare(l.of[a], l.of[b]) })
+	b := len(l.order)
+	l.in = slices.Grow(l.in[:0], len(h.curve))[:len(h.curve)]
+	clear(l.in)
+	for q, k := range l.order {
+		l.in[l.of[k]] = int32(q + 1)
+	}
+	l.block = dense.Cleared(l.block, b*b)
+	if !h.gram(l.block, b, l.in) {
+		return false
+	}
+	h.work += float64(b) * float64(b) * float64(b) / 3
+	l.part = dense.Cleared(l.part, b)
+	l.chol.End = h.end
+	return l.chol.Factor(b, func(q int, column []float64) {
+		copy(column[q:], l.block[q*b+q:(q+1)*b])
+		column[q] += l.diagonal[l.order[q]] + roundedPivot*column[q]
+	})
+}
+
+// divide sets z to the preconditioner's inverse times r.
+func (l *local) divide(z, r []float64) {
+	for k, v := range r {
+		z[k] = v / (l.diagonal[k] + l.heavy[k])
+	}
+	for q, k := range l.order {
+		l.part[q] = r[k]
+	}
+	l.chol.Solve(l.part)
+	for q, k := range l.order {
+		z[k] = l.part[q]
 	}
 }
 
@@ -95,8 +163,8 @@ func (h *curvature) divide(z, r []float64) {
 func (h *curvature) multiply(image, way []float64) bool {
 	l := &h.local
 	last := len(l.of) - 1
-	for k, j := range l.of {
-		image[k] = h.curve[j] * way[k]
+	for k, v := range way {
+		image[k] = l.diagonal[k] * v
 	}
 	for k, i := range h.band {
 		index, value := l.index[l.start[k]:l.start[k+1]], l.value[l.start[k]:l.start[k+1]]
@@ -111,7 +179,7 @@ func (h *curvature) multiply(image, way []float64) bool {
 		}
 		image[last] -= y * sum
 	}
-	work := 2*len(l.index) + 8*len(l.of)
+	work := 2*len(l.index) + 8*len(l.of) + len(l.order)*len(l.order)
 	h.work += float64(work)
 	return !h.end.Reached(work)
 }

@@ -32,12 +32,14 @@ import (
 // for them the Lagrangian falls apart into parabolas. The least h at which the bounds of the features hold, but for t,
 // gives an upper one. The difference is the gap.
 
-// Subproblem solves one subproblem after the other, [interior] each from the one before. It implements
-// [bilevel.Subproblem], for one goroutine at a time.
+// Subproblem solves one subproblem after the other, each from the one before. It implements [bilevel.Subproblem], for
+// one goroutine at a time.
 type Subproblem struct {
 	folds   []*fold
 	workers int
 	p       int
+	scale   float64 // of alpha in the last solve, 0 before the first
+	m0      float64 // the multiplier of V
 	// the features that the preconditioner of Newton steps has in its block at most: up to mostWhole all of them, else
 	// manyHeavy, but in tests
 	block int
@@ -56,7 +58,7 @@ const (
 	mostShort, shortStep = 2, 0.05
 	// jointShare is the number of working rows of a fold for each unknown, beside those at their kinks.
 	jointShare = 5
-	// startShare of alpha is the multiplier of V that a solve begins with, and wideShare that by conjugate
+	// startShare of alpha is the multiplier of V that a first solve begins with, and wideShare that by conjugate
 	// gradients, which takes tens of steps to become smaller; firstBand is the share of the first band that these begin
 	// with: the centre is a solution of the lower level, so that rows are near their kinks or far from them.
 	startShare, wideShare, firstBand = 0.5, 0.2, 0.1
@@ -109,7 +111,6 @@ type solving struct {
 	box, ball float64 // stiffness
 	stiff     float64 // of V
 	value     float64 // of V, smoothed
-	m0        float64 // the multiplier of V
 	m0Now     float64
 	same      bool
 	apart     float64
@@ -165,7 +166,9 @@ func (s *Subproblem) Solve(ctx context.Context, c *bilevel.Centre) (*bilevel.Sub
 		}
 	}
 	out.Fits = len(s.folds) * q.steps
-	out.Solved = out.Gap <= q.c.Tol
+	if out.Solved = out.Gap <= q.c.Tol; !out.Solved {
+		s.forget()
+	}
 	return out, nil
 }
 
@@ -179,7 +182,8 @@ func (q *solving) begin() bool {
 		copy(f.z, c.X[t][0])
 		f.z[p] = c.X[t][1][0]
 	}
-	q.start()
+	first := s.scale == 0
+	s.start(c)
 	for _, f := range s.folds {
 		q.t = math.Max(q.t, f.squares()-q.h[0])
 		for j, w := range f.z[:p] {
@@ -189,10 +193,15 @@ func (q *solving) begin() bool {
 	if !q.each(func(f *fold) bool { return !f.end.Look() && f.measure() }) {
 		return false
 	}
-	for _, f := range s.folds {
-		for i, v := range f.margins {
-			f.shares[i] = max(0, min(1, v))
+	if first {
+		for _, f := range s.folds {
+			for i, v := range f.margins {
+				f.shares[i] = max(0, min(1, v))
+			}
 		}
+	}
+	s.scale = c.Alpha
+	for _, f := range s.folds {
 		copy(f.prox, f.shares)
 	}
 	if !q.each(func(f *fold) bool { return f.sum() }) {
@@ -202,31 +211,50 @@ func (q *solving) begin() bool {
 		q.width = math.Max(q.width, f.band())
 	}
 	q.width = math.Min(widest, q.width)
-	if q.large() {
+	if first && q.large() {
 		q.width *= firstBand
 	}
 	q.width = math.Max(narrowest, q.width)
 	return q.each(func(f *fold) bool { return f.choose(jointShare) })
 }
 
-// start makes the multipliers those that a share of alpha at V gives.
-func (q *solving) start() {
-	c := q.c
-	q.m0 = startShare * c.Alpha
-	if q.large() {
-		q.m0 = wideShare * c.Alpha
+// forget makes the next solve independent of those before.
+func (s *Subproblem) forget() {
+	s.scale = 0
+	for _, f := range s.folds {
+		f.ball = 0
+		clear(f.over)
+		clear(f.under)
 	}
-	for t, f := range q.folds {
-		f.ball = q.m0 * c.Gamma[0] / float64(len(q.folds))
-		for j, g := range c.Gamma[1:] {
-			w := c.X[t][0][j]
-			f.over[j], f.under[j] = 0, 0
-			if w > 0 {
-				f.over[j] = q.m0 * g / float64(len(q.folds))
-			} else if w < 0 {
-				f.under[j] = q.m0 * g / float64(len(q.folds))
-			}
+}
+
+// start makes the multipliers those of the last solve, in the measure of alpha.
+func (s *Subproblem) start(c *bilevel.Centre) {
+	share := 1.0
+	if s.scale > 0 {
+		share = c.Alpha / s.scale
+	} else {
+		s.m0 = startShare * c.Alpha
+		if s.large() {
+			s.m0 = wideShare * c.Alpha
 		}
+	}
+	s.m0 *= share
+	for t, f := range s.folds {
+		if s.scale == 0 {
+			f.ball = s.m0 * c.Gamma[0] / float64(len(s.folds))
+			for j, g := range c.Gamma[1:] {
+				if w := c.X[t][0][j]; w > 0 {
+					f.over[j] = s.m0 * g / float64(len(s.folds))
+				} else if w < 0 {
+					f.under[j] = s.m0 * g / float64(len(s.folds))
+				}
+			}
+			continue
+		}
+		floats.Scale(share, f.over)
+		floats.Scale(share, f.under)
+		f.ball *= share
 	}
 }
 

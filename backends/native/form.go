@@ -2,6 +2,7 @@ package native
 
 import (
 	"math"
+	"runtime"
 	"slices"
 
 	"github.com/conetune/conetune/backends"
@@ -56,7 +57,7 @@ type rowOrigin struct {
 // newForm sorts the rows of p and lays out its matrices; fill puts in the numbers.
 func newForm(p *backends.Problem, s *stop.Stop, threads int, limit int64) (*form, error) {
 	n, m := p.Dims()
-	f := &form{n: n, stop: s, threads: threads, memory: &memory{limit: limit}}
+	f := &form{n: n, stop: s, threads: min(threads, runtime.GOMAXPROCS(0)), memory: &memory{limit: limit}}
 	if err := f.fits(p); err != nil {
 		return nil, err
 	}

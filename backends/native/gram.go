@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/conetune/conetune/internal/crew"
 	"github.com/conetune/conetune/internal/dense"
 )
 
@@ -27,11 +28,17 @@ type gram struct {
 	order   []int32      // members by falling numbers of entries
 	place   []int32      // of the pair (i, j), i >= j, at i(i+1)/2 + j, in the values of K
 	full    []bool       // by member: U is formed
-	pack    []float64    // C and Y_.k
-	t, u    []float64
-	vec     []float64 // svec of U
-	within  dense.Within
-	chunk   int // members between two looks at the stop, of about chunkEntries entries
+	chunk   int          // members between two looks at the stop, of about chunkEntries entries
+	works   []gramWork   // one for each thread, where threads share members
+	gramWork
+}
+
+// gramWork is what the products of a member need.
+type gramWork struct {
+	pack   []float64 // C and Y_.k
+	t, u   []float64
+	vec    []float64 // svec of U
+	within dense.Within
 }
 
 const chunkEntries = 1 << 16
@@ -104,11 +111,19 @@ func (g *gram) prepare() {
 		g.full[g.order[o]] = form < pick
 		anyFull = anyFull || form < pick
 	}
-	g.pack = make([]float64, max(n, widest)*widest)
-	g.t = make([]float64, n*widest)
-	g.u = make([]float64, n*widest)
-	if anyFull {
-		g.u, g.vec = make([]float64, n*n), make([]float64, n*(n+1)/2)
+	room := func(within dense.Within) gramWork {
+		w := gramWork{make([]float64, max(n, widest)*widest), make([]float64, n*widest), make([]float64, n*widest), nil,
+			within}
+		if anyFull {
+			w.u, w.vec = make([]float64, n*n), make([]float64, n*(n+1)/2)
+		}
+		return w
+	}
+	if g.gramWork = room(g.within); len(g.members) < sharedMembers {
+		return
+	}
+	for len(g.works) < g.within.Threads && g.within.Threads > 1 {
+		g.works = append(g.works, room(dense.Within{}))
 	}
 }
 
@@ -119,6 +134,8 @@ const (
 	pickCost = 3
 	// An F with more entries than this part of its support is multiplied as a dense matrix.
 	denseMember = 6
+	// From so many members on threads take one each, and not a part of the same product.
+	sharedMembers = 16
 )
 
 // set takes the current entries of the F: entry e of a member is values(m, e).
@@ -139,14 +156,27 @@ func (g *gram) set(value func(m *gramMember, e int) float64) {
 	}
 }
 
+// each calls f for all members, side by side, each with a gram that has work space for it.
+func (g *gram) each(f func(g *gram, o int)) {
+	own := make([]gram, max(1, len(g.works)))
+	for k := range own {
+		if own[k] = *g; len(g.works) > 0 {
+			own[k].gramWork = g.works[k]
+			own[k].within.Stop = g.within.Stop.Copy()
+		}
+	}
+	crew.By(len(g.order), len(own), func(worker, o int) { f(&own[worker], o) })
+	if len(g.works) > 0 {
+		g.within.Stop.Look()
+	}
+}
+
 // add adds the matrix to the values of K.
 func (g *gram) add(values, x, y []float64) {
-	for o, j := range g.order {
+	g.each(func(g *gram, o int) {
+		j := g.order[o]
 		m := &g.members[j]
-		if len(m.row) == 0 {
-			continue
-		}
-		if g.within.Stop.Reached(2 * g.n * len(m.support)) {
+		if len(m.row) == 0 || g.within.Stop.Reached(2*g.n*len(m.support)) {
 			return
 		}
 		g.multiply(m, x)
@@ -155,7 +185,7 @@ func (g *gram) add(values, x, y []float64) {
 		} else {
 			g.addPicked(values, y, o)
 		}
-	}
+	})
 }
 
 // multiply computes T = X_.k C.

@@ -3,6 +3,7 @@ package native
 import (
 	"math"
 
+	"github.com/conetune/conetune/internal/crew"
 	"github.com/conetune/conetune/internal/dense"
 )
 
@@ -45,16 +46,16 @@ type turn struct{ l, d []float64 }
 
 // rootPart is a semidefinite cone in root.
 type rootPart struct {
-	c                     matrixCone
-	n                     int         // its order
-	s, z                  *triangular // the factors of its S and Z
-	from, to              int         // rows of A
-	at                    int         // first row of B
-	g                     *gram       // the F_j
-	own                   bool        // g is not that of kkt
-	ls, lsT, lz, lzT      []float64
-	inverse, inverseT     []float64 // Ls^-1 and Ls^-T
-	first, second, column []float64
+	c                 matrixCone
+	n                 int         // its order
+	s, z              *triangular // the factors of its S and Z
+	from, to          int         // rows of A
+	at                int         // first row of B
+	g                 *gram       // the F_j
+	own               bool        // g is not that of kkt
+	ls, lsT, lz, lzT  []float64
+	inverse, inverseT []float64 // Ls^-1 and Ls^-T
+	first, second     []float64
 }
 
 const (
@@ -118,11 +119,11 @@ func newRoot(it *iterate) *root {
 			}
 		}
 		if p.own = p.g == nil; p.own {
-			p.g = &gram{n: n, within: q.within, members: f.members(p.from, p.to, func(j int32) int32 { return j })}
+			p.g = &gram{n: n, members: f.members(p.from, p.to, func(j int32) int32 { return j })}
+			p.g.within = q.within
 			p.g.prepare()
 		}
-		for _, v := range []*[]float64{&p.ls, &p.lsT, &p.lz, &p.lzT, &p.inverse, &p.inverseT, &p.first, &p.second,
-			&p.column} {
+		for _, v := range []*[]float64{&p.ls, &p.lsT, &p.lz, &p.lzT, &p.inverse, &p.inverseT, &p.first, &p.second} {
 			*v = make([]float64, n*n)
 		}
 	}
@@ -157,20 +158,23 @@ func (q *root) factor() {
 		}
 		p.s.divide(p.inverseT)
 		transpose(p.inverse, p.inverseT, n)
-		for i := range p.g.members {
-			m := &p.g.members[i]
+		p.g.each(func(g *gram, o int) {
+			m := &g.members[g.order[o]]
 			k := len(m.support)
-			if f.stop.Reached(n*n + n*n*k/8) {
+			if g.within.Stop.Reached(n*n + n*n*k/8) {
 				return
 			}
-			p.g.multiply(m, p.lzT)
+			g.multiply(m, p.lzT)
+			column := g.pack[:n*k]
 			for l, r := range m.support { // columns of Ls^-1, with the sign that the kernel takes off
-				to := p.column[l*n : (l+1)*n]
 				for i, v := range p.inverse[int(r)*n : int(r)*n+n] {
-					to[i] = -v
+					column[l*n+i] = -v
 				}
 			}
-			q.within.GemmNT(n, n, k, p.g.t, n, p.column, n, q.col(int(m.item))[p.at:p.at+n*n], n)
+			g.within.GemmNT(n, n, k, g.t, n, column, n, q.col(int(m.item))[p.at:p.at+n*n], n)
+		})
+		if f.stop.Reached(0) {
+			return
 		}
 	}
 	for j := range q.n {
@@ -224,11 +228,14 @@ func (q *root) products() {
 		if q.within.Stop.Reached(q.n * nb) {
 			return
 		}
-		for j := range q.n {
-			for k, v := range q.col(j)[i : i+nb] {
-				q.chunk[j+k*q.n] = v
+		const unit = 64
+		crew.Each((q.n+unit-1)/unit, q.within.Threads, func(part int) {
+			for j := part * unit; j < min(q.n, (part+1)*unit); j++ {
+				for k, v := range q.col(j)[i : i+nb] {
+					q.chunk[j+k*q.n] = v
+				}
 			}
-		}
+		})
 		q.within.SyrkNT(q.n, nb, q.chunk, q.n, q.chunk, q.n, q.gram, q.n)
 	}
 }

@@ -174,7 +174,8 @@ func (s *schur) link() error {
 		if members*(members+1)/2 > math.MaxInt32 {
 			return ldl.ErrTooLarge
 		}
-		if err := f.memory.take("the products of semidefinite cones", 32*order*order+2*members*(members+1)); err != nil {
+		bytes := 32*order*order*int64(max(1, f.threads)) + 2*members*(members+1)
+		if err := f.memory.take("the products of semidefinite cones", bytes); err != nil {
 			return err
 		}
 		if p.g.prepare(); f.stop.Reached(0) {

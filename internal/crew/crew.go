@@ -20,39 +20,45 @@ type Crew struct {
 }
 
 // Go runs f in a goroutine.
-func (c *Crew) Go(f func()) {
-	c.group.Go(func() {
-		defer func() {
-			if p := recover(); p != nil {
-				c.once.Do(func() {
-					c.panicked = p
-					if c.Failed != nil {
-						c.Failed()
-					}
-				})
-			}
-		}()
-		f()
-	})
+func (c *Crew) Go(f func()) { c.group.Go(func() { c.run(f) }) }
+
+func (c *Crew) run(f func()) {
+	defer func() {
+		if p := recover(); p != nil {
+			c.once.Do(func() {
+				c.panicked = p
+				if c.Failed != nil {
+					c.Failed()
+				}
+			})
+		}
+	}()
+	f()
 }
 
 // Each calls f(0) to f(n-1), so many workers at a time, which take them in their order; with one worker it is a loop.
-func Each(n, workers int, f func(i int)) {
+func Each(n, workers int, f func(i int)) { By(n, workers, func(_, i int) { f(i) }) }
+
+// By is Each for an f that is told which of the workers, 0 to workers-1, calls it. The caller is one of them, so that
+// what is done before another wakes up has not waited for it.
+func By(n, workers int, f func(worker, i int)) {
 	if n == 1 || workers <= 1 {
 		for i := range n {
-			f(i)
+			f(0, i)
 		}
 		return
 	}
 	var next atomic.Int64
 	var group Crew
-	for range min(n, workers) {
-		group.Go(func() {
-			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
-				f(i)
-			}
-		})
+	work := func(worker int) {
+		for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+			f(worker, i)
+		}
 	}
+	for worker := range min(n, workers) - 1 {
+		group.Go(func() { work(worker + 1) })
+	}
+	group.run(func() { work(0) })
 	group.Wait()
 }
 

@@ -18,6 +18,7 @@ type embedding struct {
 	apart          bool      // steps of x and s and of z may differ
 	primal, dual   float64   // steps of x and s, and of z
 	trialS, trialZ []float64 // points of nonsymmetric cones
+	beside         beside
 }
 
 func newEmbedding(it *iterate) *embedding {
@@ -126,13 +127,13 @@ func (e *embedding) factor(p progress, eps float64) error {
 	}
 	e.k.relax()
 	e.k.refactor()
-	err := e.constantPart()
+	err := e.constantAndAffine()
 	for range maxRaises {
 		if e.f.stop.Reached(0) || err == nil && (e.whole() || !e.k.lost()) {
 			break
 		}
 		e.k.raise()
-		err = e.constantPart()
+		err, e.beside.ready = e.constantPart(), false
 	}
 	return err
 }
@@ -212,6 +213,13 @@ func (e *embedding) plainConstantPart() error {
 
 // affine computes the direction to mu = 0 (Mehrotra 1992).
 func (e *embedding) affine() error {
+	ready, err := e.beside.take(e.iterate)
+	switch {
+	case err != nil:
+		return err
+	case ready:
+		return e.along(1, e.kappa*e.tau)
+	}
 	if e.affineTerm(); e.f.stop.Reached(e.f.m) {
 		return errStopped
 	}
@@ -275,6 +283,11 @@ func (e *embedding) direction(weight, dkt float64, target accuracy) error {
 	if err := e.newton(weight, weight, target); err != nil {
 		return err
 	}
+	return e.along(weight, dkt)
+}
+
+// along adds the constant part to the solution of the Newton system, and computes what follows from that.
+func (e *embedding) along(weight, dkt float64) error {
 	// With xi = x/tau and (dx, dz) = (x1, z1) + dtau (xi + x2, z/tau + z2), the third equation is
 	//   q'dx + b'dz + 2 xi'P dx - xi'P xi dtau + dkappa = -weight rt,
 	//   kappa dtau + tau dkappa = -dkt.

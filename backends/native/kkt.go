@@ -34,6 +34,8 @@ type kkt struct {
 	singles []single
 	rotated []rotation
 	krylov  *krylov
+	second  bool      // it solves beside another, and leaves it to that to ask for the memory of krylov
+	wanting bool      // a solve went without krylov
 	baseX   []float64 // diagonal of P
 	writers []hWriter
 	factor  *ldl.Factor

@@ -180,11 +180,9 @@ type krylov struct {
 // does not (Arioli, Duff, Gratton and Pralet 2007). res holds the residual of sol.
 func (k *kkt) improve(limit limits) {
 	n := k.size
-	if k.krylov == nil {
-		if k.f.memory.take("the directions of the refinement", 8*(2*krylovSteps+1)*int64(n)) != nil {
-			return // then without
-		}
-		k.krylov = &krylov{v: make([]float64, (krylovSteps+1)*n), z: make([]float64, krylovSteps*n)}
+	if k.krylov == nil && (k.second || !k.takeKrylov()) {
+		k.wanting = true
+		return // then without
 	}
 	q := k.krylov
 	inverse := limits{1 / limit.columns, 1 / limit.equations, 1 / limit.rows}
@@ -228,6 +226,16 @@ func (k *kkt) improve(limit limits) {
 		q.g[j] = sum / q.h[j][j]
 		axpy(q.g[j], q.dir(q.z, j, n), k.sol)
 	}
+}
+
+// takeKrylov makes the directions of improve, if there is memory for them.
+func (k *kkt) takeKrylov() bool {
+	n := k.size
+	if k.f.memory.take("the directions of the refinement", 8*(2*krylovSteps+1)*int64(n)) != nil {
+		return false
+	}
+	k.krylov = &krylov{v: make([]float64, (krylovSteps+1)*n), z: make([]float64, krylovSteps*n)}
+	return true
 }
 
 // dir returns direction j of length n.

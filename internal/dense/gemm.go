@@ -19,6 +19,9 @@ const (
 	packFromLower = 1 << 16 // the same for SyrkNT, with more than blockRows rows
 )
 
+// Tiny says whether GemmNT adds up products of such sizes one by one, and not by strips.
+func Tiny(m, n, k int) bool { return int64(m)*int64(n)*int64(k) <= tinyWork }
+
 // GemmNT computes C -= A B', with A m x k, B n x k, C m x n.
 func GemmNT(m, n, k int, a []float64, lda int, b []float64, ldb int, c []float64, ldc int) {
 	Within{}.GemmNT(m, n, k, a, lda, b, ldb, c, ldc)
@@ -37,7 +40,7 @@ func (w Within) GemmNT(m, n, k int, a []float64, lda int, b []float64, ldb int, 
 		return
 	}
 	switch size := int64(m) * int64(n) * int64(k); {
-	case size <= tinyWork:
+	case size <= tinyWork && !w.Strips:
 		gemmTiny(m, n, k, a, lda, b, ldb, c, ldc)
 	case m*k < packFrom || n < packCols:
 		s := w.Stop

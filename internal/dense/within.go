@@ -15,6 +15,8 @@ import (
 type Within struct {
 	Stop    *stop.Stop
 	Threads int
+	// Strips keeps GemmNT from taking a part of a product for a [Tiny] one, whose last bits are others.
+	Strips bool
 }
 
 const (
@@ -29,8 +31,8 @@ const (
 	stripRows = 2048 * 24
 )
 
-// shareWork is how many multiplications the share of a thread has at least, half a millisecond.
-const shareWork = 1 << 23
+// shareWork is how many multiplications the share of a thread has at least, some 60 microseconds.
+const shareWork = 1 << 20
 
 // shares returns into how many parts to cut a product of these sizes.
 func (w Within) shares(m, n, k int) int {

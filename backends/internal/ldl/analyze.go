@@ -14,7 +14,7 @@ type Options struct {
 	// Stop ends the analysis, and later factorisations and solves. These leave their
 	// results unfinished: a factorisation must be done again, a solution is none.
 	Stop *stop.Stop
-	// Threads share large products of later factorisations, none and one being the same.
+	// Threads share later factorisations, none and one being the same.
 	Threads int
 	// Memory is asked before memory is taken, in bytes: lasting is what the factor is going
 	// to keep, as far as it is known by then, passing what is needed beside that
@@ -44,7 +44,8 @@ func (f *Factor) keeps() int64 { return keptNode*int64(f.n) + keptEntry*int64(f.
 
 // AnalyzeWith is [Analyze] within the bounds of o.
 func AnalyzeWith(n int, colptr, rowidx []int32, sign []int8, o Options) (*Factor, error) {
-	f := &Factor{n: n, entries: len(rowidx), within: dense.Within{Stop: o.Stop, Threads: o.Threads}}
+	f := &Factor{n: n, entries: len(rowidx)}
+	f.within = dense.Within{Stop: o.Stop, Threads: o.Threads}
 	if err := o.memory(f.keeps(), passingNode*int64(n)+passingEntry*int64(len(rowidx))); err != nil {
 		return nil, err
 	}
@@ -109,7 +110,12 @@ func (f *Factor) shape(g *groups, k pattern, o *Options) error {
 	if err := f.layout(g, perm, parent, loose, first, rows); err != nil {
 		return err
 	}
-	f.joinSmall()
+	if o.Threads > 1 {
+		f.findStages(g, o.Threads)
+	}
+	if f.joinSmall(); o.Stop.Reached(0) {
+		return ErrStopped
+	}
 	return nil
 }
 

@@ -231,7 +231,18 @@ func (f *Factor) joinSmall() {
 	rows := make([]int32, 0, total)
 	ptr := make([]int32, 0, 2*f.n)
 	panels := f.panels[:0]
+	var starts []*int32 // of tasks, at which no run goes on
+	for _, st := range f.stages {
+		for k := range st.starts {
+			starts = append(starts, &st.starts[k])
+		}
+	}
+	none := int32(math.MaxInt32)
+	starts = append(starts, &none)
 	for s := 0; s < len(f.panels); {
+		for ; int(*starts[0]) == s; starts = starts[1:] {
+			*starts[0] = int32(len(panels))
+		}
 		if f.within.Stop.Reached(entryWork * longestRun) {
 			return
 		}
@@ -242,7 +253,7 @@ func (f *Factor) joinSmall() {
 			from, begin := len(rows), len(ptr)
 			ptr = append(ptr, 0)
 			p.width = 0
-			for ; s < len(f.panels) && f.panels[s].kind == small && p.width < longestRun; s++ {
+			for ; s < len(f.panels) && f.panels[s].kind == small && p.width < longestRun && s < int(*starts[0]); s++ {
 				rows = append(rows, f.panels[s].rows...)
 				ptr = append(ptr, int32(len(rows)-from))
 				p.width++
@@ -253,6 +264,9 @@ func (f *Factor) joinSmall() {
 			f.owner[j] = int32(len(panels))
 		}
 		panels = append(panels, p)
+	}
+	for ; len(starts) > 1; starts = starts[1:] {
+		*starts[0] = int32(len(panels))
 	}
 	f.panels = slices.Clone(panels) // fewer than there was room for
 }

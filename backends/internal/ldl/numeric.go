@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/conetune/conetune/internal/dense"
+	"github.com/conetune/conetune/internal/stop"
 )
 
 // pieceLength is how much of a long vector is done between two looks at Stop.
@@ -41,34 +42,61 @@ func (f *Factor) Factorize(values, shift []float64, eps, delta float64) int {
 			}
 		}
 	}
-	replaced := 0
-	for s := range f.panels {
+	f.work.replaced = 0
+	done := int32(0)
+	for k := range f.stages {
+		st := &f.stages[k]
+		f.eliminate(&f.work, done, st.starts[0], int32(f.n), eps, delta)
+		f.pass(st, eps, delta)
+		done = st.starts[len(st.starts)-1]
+	}
+	f.eliminate(&f.work, done, int32(len(f.panels)), int32(f.n), eps, delta)
+	return f.work.replaced
+}
+
+// eliminate eliminates the panels from:to and subtracts what they do from the columns before end; L D of the rows from
+// there on is kept.
+func (f *Factor) eliminate(w *work, from, to, end int32, eps, delta float64) {
+	for s := from; s < to; s++ {
 		p := &f.panels[s]
-		if f.within.Stop.Reached(p.work()) {
-			return replaced
+		if w.within.Stop.Reached(p.work()) {
+			return
 		}
 		switch p.kind {
 		case small:
-			replaced += f.eliminateSmall(p, eps, delta)
+			w.replaced += f.eliminateSmall(p, end, eps, delta)
 		case twins:
 			for j := int(p.first); j < int(p.first+p.width); j++ {
-				replaced += f.pivot(j, eps, delta)
+				w.replaced += f.pivot(j, eps, delta)
 			}
-			k, w := len(p.rows), int(p.width)
+			k, wd := len(p.rows), int(p.width)
 			// what is stored is L D; keep a copy of it and divide
-			v := f.val[p.val : p.val+k*w]
+			v := f.val[p.val : p.val+k*wd]
 			block := max(1, pieceLength/max(1, k)) // columns
-			for j := 0; j < w && !f.within.Stop.Reached(block*k); j += block {
-				nb := min(block, w-j)
-				copy(f.scaled[j*k:], v[j*k:(j+nb)*k])
-				dense.ScaleColumns(k, nb, f.scaled[j*k:], k, f.dInv[int(p.first)+j:], v[j*k:], k)
+			for j := 0; j < wd && !w.within.Stop.Reached(block*k); j += block {
+				nb := min(block, wd-j)
+				copy(w.scaled[j*k:], v[j*k:(j+nb)*k])
+				dense.ScaleColumns(k, nb, w.scaled[j*k:], k, f.dInv[int(p.first)+j:], v[j*k:], k)
 			}
-			f.updateAncestors(p, v, k)
+			f.updateBefore(w, p, end)
 		case clique:
-			replaced += f.eliminateClique(p, eps, delta)
+			w.replaced += f.eliminateClique(w, p, eps, delta)
+			f.updateBefore(w, p, end)
 		}
 	}
-	return replaced
+}
+
+// updateBefore subtracts what a panel does from the columns before end, and keeps L D of the rows from there on.
+func (f *Factor) updateBefore(w *work, p *panel, end int32) {
+	k := len(p.rows)
+	f.updateAncestors(w, p, w.scaled, k, 0, 0, end)
+	if k == 0 || p.rows[k-1] < end {
+		return
+	}
+	a := before(p.rows, end)
+	for j := range int(p.width) {
+		copy(f.kept[p.kept+j*(k-a):], w.scaled[j*k+a:(j+1)*k])
+	}
 }
 
 // pivot makes the pivot of column j safe and inverts it.
@@ -82,7 +110,7 @@ func (f *Factor) pivot(j int, eps, delta float64) int {
 	return replaced
 }
 
-func (f *Factor) eliminateSmall(p *panel, eps, delta float64) int {
+func (f *Factor) eliminateSmall(p *panel, end int32, eps, delta float64) int {
 	val, d, addr := f.val, f.d, p.addr
 	replaced, from := 0, p.val
 	for j := range p.width {
@@ -90,8 +118,15 @@ func (f *Factor) eliminateSmall(p *panel, eps, delta float64) int {
 		k := int(p.ptr[j+1] - p.ptr[j])
 		v := val[from : from+k : from+k]
 		from += k
+		inside, rows := k, p.rows[p.ptr[j]:p.ptr[j+1]]
+		for inside > 0 && rows[inside-1] >= end {
+			inside--
+		}
+		if inside < k {
+			copy(f.kept[p.kept+int(p.ptr[j]):], v)
+		}
 		inv := f.dInv[p.first+j]
-		for a, va := range v {
+		for a, va := range v[:inside] {
 			l := va * inv
 			for b, at := range addr[:a] {
 				val[at] -= l * v[b]
@@ -103,6 +138,13 @@ func (f *Factor) eliminateSmall(p *panel, eps, delta float64) int {
 			}
 			addr = addr[a+1:]
 		}
+		for a := inside; a < k; a++ {
+			l := v[a] * inv
+			for b, at := range addr[:inside] {
+				val[at] -= l * v[b]
+			}
+			addr = addr[a+1:]
+		}
 		for a := range v {
 			v[a] *= inv
 		}
@@ -110,68 +152,92 @@ func (f *Factor) eliminateSmall(p *panel, eps, delta float64) int {
 	return replaced
 }
 
-func (f *Factor) eliminateClique(p *panel, eps, delta float64) int {
-	k, w := len(p.rows), int(p.width)
-	v, ld := f.val[p.val:p.val+p.ld*w], p.ld
+func (f *Factor) eliminateClique(w *work, p *panel, eps, delta float64) int {
+	k, wd := len(p.rows), int(p.width)
+	v, ld := f.val[p.val:p.val+p.ld*wd], p.ld
 	d := f.d[p.first : p.first+p.width]
-	replaced := f.within.LDL(w, v, ld, d, f.sign[p.first:p.first+p.width], eps, delta)
+	replaced := w.within.LDL(wd, v, ld, d, f.sign[p.first:p.first+p.width], eps, delta)
 	dInv := f.dInv[p.first : p.first+p.width]
 	for j := range d {
 		dInv[j] = 1 / d[j]
 	}
-	if k == 0 {
-		return replaced
+	if k > 0 {
+		w.within.SolvePanel(k, wd, v, ld, dInv, v[wd:], ld, w.scaled, k) // L D into scaled, L below
 	}
-	below := v[w:]
-	f.within.SolvePanel(k, w, v, ld, dInv, below, ld, f.scaled, k) // L D into scaled, L into below
-	f.updateAncestors(p, below, ld)
 	return replaced
 }
 
-// updateAncestors subtracts L D L' of the rows below p from the panels that own
-// them. l is L, and f.scaled holds L D with columns k apart.
-func (f *Factor) updateAncestors(p *panel, l []float64, ld int) {
-	k, w := len(p.rows), int(p.width)
+// updateAncestors subtracts L D L' of the rows below p from the columns lo to hi of the panels that own them. scaled
+// is L D from row number a on, with columns lds apart.
+func (f *Factor) updateAncestors(w *work, p *panel, scaled []float64, lds, a int, lo, hi int32) {
+	k, wd, ld := len(p.rows), int(p.width), p.ld
+	below := f.val[p.val : p.val+ld*wd]
+	if p.kind == clique {
+		below = below[min(wd, len(below)):]
+	}
 	for _, g := range p.segments {
-		from, to := int(g.from), int(g.to)
-		m, c := k-from, to-from
-		t := &f.panels[g.target]
-		if f.within.Stop.Reached(m*c + w) {
+		from, to, end := int(g.from), int(g.to), int(g.to)
+		if p.rows[from] >= hi {
 			return
 		}
-		if g.dense {
-			out := f.val[t.val+int(g.col)*t.ld+int(g.row):]
-			f.within.SyrkNT(c, w, l[from:], ld, f.scaled[from:], k, out, t.ld)
-			if m > c {
-				f.within.GemmNT(m-c, c, w, l[to:], ld, f.scaled[from:], k, out[c:], t.ld)
-			}
+		for to > from && p.rows[to-1] >= hi {
+			to--
+		}
+		for from < to && p.rows[from] < lo {
+			from++
+		}
+		if from == to {
 			continue
 		}
-		u := f.update[:m*c]
-		clear(u)
-		f.within.SyrkNT(c, w, l[from:], ld, f.scaled[from:], k, u, m)
-		if m > c {
-			f.within.GemmNT(m-c, c, w, l[to:], ld, f.scaled[from:], k, u[c:], m)
+		m, c := k-from, to-from
+		t := &f.panels[g.target]
+		if w.within.Stop.Reached(m*c + wd) {
+			return
 		}
-		f.scatter(p.rows[from:], c, t, u)
+		out, ldo := w.update, m
+		if g.dense {
+			skip := from - int(g.from)
+			out, ldo = f.val[t.val+(int(g.col)+skip)*t.ld+int(g.row)+skip:], t.ld
+		} else {
+			out = out[:m*c]
+			clear(out)
+		}
+		l, scaled := below[from:], scaled[from-a:]
+		w.within.SyrkNT(c, wd, l, ld, scaled, lds, out, ldo)
+		if end > to { // the rest of the triangle
+			w.strips().GemmNT(end-to, c, wd, l[c:], ld, scaled, lds, out[c:], ldo)
+		}
+		if at := end - from; m > at {
+			within := w.within
+			if c < end-int(g.from) && !dense.Tiny(k-end, end-int(g.from), wd) {
+				within = w.strips()
+			}
+			within.GemmNT(m-at, c, wd, l[at:], ld, scaled, lds, out[at:], ldo)
+		}
+		if !g.dense {
+			f.scatter(w, p.rows[from:], c, t, out)
+		}
 	}
 }
 
 // scatter adds the lower trapezoid u, whose rows are the given ones and whose
 // columns are the first c of them, to panel t.
-func (f *Factor) scatter(rows []int32, c int, t *panel, u []float64) {
+func (f *Factor) scatter(w *work, rows []int32, c int, t *panel, u []float64) {
 	m := len(rows)
-	at := f.at[:m]
-	offset := int32(0)
+	at := w.at[:m]
+	in, offset := c, int32(0) // rows among the columns of t, a small one being by itself
+	for t.kind != small && in < m && rows[in] < t.first+t.width {
+		in++
+	}
 	if t.kind == clique {
 		offset = t.width
-		for i := range c {
+		for i := range in {
 			at[i] = rows[i] - t.first
 		}
 	}
 	q := 0
 	own := t.below(rows[0] - t.first)
-	for i := c; i < m; i++ {
+	for i := in; i < m; i++ {
 		for own[q] != rows[i] {
 			q++
 		}
@@ -189,13 +255,21 @@ func (f *Factor) scatter(rows []int32, c int, t *panel, u []float64) {
 			// twins and small columns keep the pivot apart and have no entry
 			// among themselves
 			f.d[rows[j]] += col[j]
-			begin = c
+			begin = in
 		}
 		to := at[begin:m]
 		for i, v := range col[begin:m:m] {
 			out[to[i]] += v
 		}
 	}
+}
+
+// Beside returns the same factors for solves beside those of f, which end with s: what a solve writes is its own.
+func (f *Factor) Beside(s *stop.Stop) *Factor {
+	out := *f
+	out.within = dense.Within{Stop: s}
+	out.x, out.gather = make([]float64, len(f.x)), make([]float64, len(f.gather))
+	return &out
 }
 
 // Solve replaces b by the solution of L D L' x = b, or by what there is of it where Options.Stop is reached.

@@ -64,6 +64,7 @@ type panel struct {
 	// (a, b), a >= b, of the outer product at a(a+1)/2 + b; ^c stands for the pivot
 	// of column c.
 	addr []int32
+	kept int // where L D of its rows after its stage is kept
 	// segments cut rows by the panels that they belong to (not for small).
 	segments []segment
 }
@@ -121,13 +122,13 @@ type Factor struct {
 	dInv    []float64
 	sign    []int8
 	x       []float64 // permuted vector of a solve
-	scaled  []float64 // L D of a panel
-	update  []float64 // a product before it is scattered
 	gather  []float64
-	at      []int32 // rows of a segment in its target
 	flops   float64
 	length  int // of all panels, what half a solve is to a Stop
-	within  dense.Within
+	work
+	stages  []stage
+	workers []work    // of the threads that share them
+	kept    []float64 // L D of rows after the stage at work
 }
 
 // ErrTooLarge is returned when the factor does not fit into 32-bit indices.
@@ -150,7 +151,13 @@ func (f *Factor) Flops() float64 { return f.flops }
 // allocate gives every panel its place and makes the buffers.
 func (f *Factor) allocate(sign []int8, o *Options) error {
 	total, rowMax, widest, scaled, product, addresses := 0, 0, 0, 0, 0, 0
+	var most struct{ scaled, product, rows int } // in stages
+	stages := f.stages
 	for s := range f.panels {
+		for len(stages) > 0 && int32(s) >= stages[0].starts[len(stages[0].starts)-1] {
+			stages = stages[1:]
+		}
+		inStage := len(stages) > 0 && int32(s) >= stages[0].starts[0]
 		p := &f.panels[s]
 		k, w := len(p.rows), int(p.width)
 		if o.Stop.Reached(8 + 4*w + k) {
@@ -182,14 +189,30 @@ func (f *Factor) allocate(sign []int8, o *Options) error {
 		for _, g := range p.segments {
 			if !g.dense {
 				product = max(product, (k-int(g.from))*int(g.to-g.from))
+				if inStage {
+					most.product = max(most.product, (k-int(g.from))*int(g.to-g.from))
+				}
 			}
+		}
+		if inStage {
+			most.rows, most.scaled = max(most.rows, k), max(most.scaled, k*w)
 		}
 	}
 	if total > math.MaxInt32 {
 		return ErrTooLarge
 	}
-	if err := o.memory(f.keeps()+8*int64(total+scaled+product)+4*int64(addresses), 0); err != nil {
+	threads, kept := 0, 0
+	if len(f.stages) > 0 {
+		threads, kept = o.Threads, f.share(o.Threads, o.Stop)
+	}
+	shared := kept + threads*(most.scaled+most.product+most.rows)
+	if err := o.memory(f.keeps()+8*int64(total+scaled+product+shared)+4*int64(addresses), 0); err != nil {
 		return err
+	}
+	f.kept = make([]float64, kept)
+	for range threads {
+		f.workers = append(f.workers, work{make([]float64, most.scaled), make([]float64, most.product),
+			make([]int32, most.rows), dense.Within{Stop: o.Stop.Copy()}, 0})
 	}
 	f.val = make([]float64, total)
 	f.d, f.dInv, f.x = make([]float64, f.n), make([]float64, f.n), make([]float64, f.n)

@@ -12,7 +12,7 @@ type beside struct {
 }
 
 // besideWork is how many numbers a solve goes through at least where it is worth another thread.
-const besideWork = 1 << 14
+const besideWork = 1 << 17
 
 // kkt returns Newton systems with the factors of k, for solves beside its own: what a solve writes is theirs.
 func (b *beside) kkt(k *kkt) *kkt {

@@ -31,8 +31,8 @@ const (
 	stripRows = 2048 * 24
 )
 
-// shareWork is how many multiplications the share of a thread has at least, some 60 microseconds.
-const shareWork = 1 << 20
+// shareWork is how many multiplications the share of a thread has at least, a quarter of a millisecond.
+const shareWork = 1 << 22
 
 // shares returns into how many parts to cut a product of these sizes.
 func (w Within) shares(m, n, k int) int {

@@ -18,7 +18,7 @@ const (
 	// A stage has the panels whose subtrees are no more than one part in stageShare of all work.
 	stageShare = 16
 	// A stage is not less work than this, in multiplications, nor a panel than panelWork.
-	stageWork = 1 << 18
+	stageWork = 1 << 21
 	panelWork = 200
 )
 

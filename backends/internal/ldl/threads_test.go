@@ -43,7 +43,7 @@ func grid(rows, cols int32) structure {
 
 // A factor is the same to the bit for any number of threads, and after a factorisation that was stopped.
 func TestThreads(t *testing.T) {
-	scattered := make([][]int32, 3000)
+	scattered := make([][]int32, 12000)
 	rng := rand.New(rand.NewPCG(7, 1))
 	for j := range int32(len(scattered)) {
 		for range 2 {
@@ -52,8 +52,8 @@ func TestThreads(t *testing.T) {
 			}
 		}
 	}
-	for name, s := range map[string]structure{"grid": grid(90, 110), "lasso": lassoKKT(60, 900),
-		"long": grid(6, 5000), "scattered": structured(scattered, 3000)} {
+	for name, s := range map[string]structure{"grid": grid(90, 110), "lasso": lassoKKT(150, 9000),
+		"long": grid(6, 5000), "scattered": structured(scattered, len(scattered))} {
 		t.Run(name, func(t *testing.T) {
 			val := s.dominated(rand.New(rand.NewPCG(3, 5)))
 			first := must.Of(Analyze(s.n, s.ptr, s.ind, s.sign))(t)

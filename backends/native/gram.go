@@ -156,19 +156,23 @@ func (g *gram) set(value func(m *gramMember, e int) float64) {
 	}
 }
 
-// each calls f for all members, side by side, each with a gram that has work space for it.
+// each calls f for all members, side by side where threads have work space for them, each call with a gram that has its
+// own.
 func (g *gram) each(f func(g *gram, o int)) {
-	own := make([]gram, max(1, len(g.works)))
-	for k := range own {
-		if own[k] = *g; len(g.works) > 0 {
-			own[k].gramWork = g.works[k]
-			own[k].within.Stop = g.within.Stop.Copy()
+	if len(g.works) == 0 {
+		for o := range g.order {
+			f(g, o)
 		}
+		return
+	}
+	own := make([]gram, len(g.works))
+	for k := range own {
+		own[k] = *g
+		own[k].gramWork = g.works[k]
+		own[k].within.Stop = g.within.Stop.Copy()
 	}
 	crew.By(len(g.order), len(own), func(worker, o int) { f(&own[worker], o) })
-	if len(g.works) > 0 {
-		g.within.Stop.Look()
-	}
+	g.within.Stop.Look()
 }
 
 // add adds the matrix to the values of K.

@@ -1,7 +1,6 @@
 package cbf
 
 import (
-	"bytes"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -174,14 +173,6 @@ func random(rng *rand.Rand) *Model {
 	return m
 }
 
-// again is the model that is read from what another one is written as.
-func again(t *testing.T, m *Model) *Model {
-	t.Helper()
-	var text bytes.Buffer
-	require.NoError(t, m.Encode(&text))
-	return must.Of(Decode("again.cbf", &text))(t)
-}
-
 // What is written is read as the same model, of public instances, too.
 func TestEncode(t *testing.T) {
 	files := must.Of(filepath.Glob("testdata/*.cbf"))(t)
@@ -191,7 +182,7 @@ func TestEncode(t *testing.T) {
 	require.NotEmpty(t, files)
 	for _, file := range files {
 		m := must.Of(Read(file))(t)
-		require.Equal(t, m, again(t, m), file)
+		require.Equal(t, m, format.Again(t, m.Encode), file)
 	}
 }
 
@@ -204,7 +195,7 @@ func TestFromConic(t *testing.T) {
 		if m.Maximize {
 			sign = -1
 		}
-		copied := again(t, must.Of(FromConic(p.Problem, sign*m.Constant))(t))
+		copied := format.Again(t, must.Of(FromConic(p.Problem, sign*m.Constant))(t).Encode)
 		s, got := solve(t, copied)
 		require.Equal(t, backends.Optimal, s.Status)
 		require.InDelta(t, optimum, sign*got.Objective, 1e-6, file)
@@ -213,7 +204,7 @@ func TestFromConic(t *testing.T) {
 	// Boxes, and a quadratic objective: see the file of package qps for the optimum.
 	q := must.Of(qps.Read("../qps/testdata/small.qps"))(t)
 	p := q.Conic()
-	s, got := solve(t, again(t, must.Of(FromConic(p.Problem, q.Constant))(t)))
+	s, got := solve(t, format.Again(t, must.Of(FromConic(p.Problem, q.Constant))(t).Encode))
 	require.Equal(t, backends.Optimal, s.Status)
 	require.InDeltaSlice(t, []float64{1, 1.5}, got.X[:2], 1e-5)
 	require.InDelta(t, 1.5+1.5*1.5-2-3+1, got.Objective, 1e-6)
@@ -229,7 +220,7 @@ func TestFromConic(t *testing.T) {
 		Cones: []backends.Cone{backends.Power(0.3), backends.DualPower(0.3),
 			backends.GeneralizedPower([]float64{0.5, 0.5}, 1)},
 	}
-	s, got = solve(t, again(t, must.Of(FromConic(problem, 3))(t)))
+	s, got = solve(t, format.Again(t, must.Of(FromConic(problem, 3))(t).Encode))
 	require.Equal(t, backends.Optimal, s.Status)
 	require.InDelta(t, -1.25, got.Objective, 1e-6)
 	require.InDelta(t, 1.5, got.X[0]+got.X[1], 1e-4)

@@ -338,14 +338,6 @@ var format = readertest.Program[Model]{
 
 func FuzzRead(f *testing.F) { format.Fuzz(f) }
 
-// again is the model that is read from what another one is written as.
-func again(t *testing.T, m *Model) *Model {
-	t.Helper()
-	var text bytes.Buffer
-	require.NoError(t, m.Encode(&text))
-	return must.Of(Decode("again.qps", &text))(t)
-}
-
 // What is written is read as the same model, but for the rounding of upper sides, of public instances, too.
 func TestEncode(t *testing.T) {
 	files := []string{"testdata/small.qps", "testdata/fixed.mps"}
@@ -365,7 +357,7 @@ func TestEncode(t *testing.T) {
 			continue
 		}
 		read++
-		copied := again(t, m)
+		copied := format.Again(t, m.Encode)
 		require.InDeltaSlice(t, m.RowUpper, copied.RowUpper, 1e-9, file)
 		copied.RowUpper = m.RowUpper
 		if strings.Contains(strings.Join(m.Columns, ""), " ") {
@@ -385,7 +377,7 @@ func TestEncode(t *testing.T) {
 // A program of known optimum has it as a model of this format, too, with the constant of its objective.
 func TestFromConic(t *testing.T) {
 	m := must.Of(Read("testdata/small.qps"))(t)
-	copied := again(t, must.Of(FromConic(m.Conic().Problem, m.Constant))(t))
+	copied := format.Again(t, must.Of(FromConic(m.Conic().Problem, m.Constant))(t).Encode)
 	p := copied.Conic()
 	s := p.Solution(readertest.Solve(t, p.Problem))
 	require.InDeltaSlice(t, []float64{1, 1.5}, s.X[:2], 1e-5)

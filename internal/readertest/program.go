@@ -1,6 +1,7 @@
 package readertest
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"os"
@@ -42,6 +43,20 @@ func (p *Program[M]) Fuzz(f *testing.F) {
 			return nil
 		})
 	})
+}
+
+// Again is the model that is read from what another one is written as.
+func (p *Program[M]) Again(t *testing.T, encode func(w io.Writer) error) *M {
+	t.Helper()
+	var text bytes.Buffer
+	if err := encode(&text); err != nil {
+		t.Fatal(err)
+	}
+	m, err := p.Decode("again"+p.Ending, &text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
 }
 
 // Solve solves a program by the native solver, which the test imports.

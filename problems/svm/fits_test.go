@@ -107,13 +107,17 @@ func TestLossByFolds(t *testing.T) {
 	}
 }
 
-// boxed trains a machine on some rows within bounds by a conic program.
+// boxed trains a machine on some rows, with the weight lambda of its squared norm, within bounds, nil for none, by a
+// conic program.
 func boxed(t *testing.T, m *Model, rows []int, lambda float64, bound []float64) (w []float64, c float64) {
+	_, p := m.rows.x.Dims()
 	model := convex.NewModel()
-	x, shift := model.Vector("w", len(bound)), model.Vector("c", 1)
+	x, shift := model.Vector("w", p), model.Vector("c", 1)
 	model.Minimize(convex.Add(m.rows.design(rows, m.weights).hinge(x, shift, false),
 		convex.Scale(lambda/2, convex.SumSquares(x))))
-	model.Le("", convex.Abs(x), bound)
+	if bound != nil {
+		model.Le("", convex.Abs(x), bound)
+	}
 	prog := must.Of(model.Compile())(t)
 	solver := must.Of(prog.Solver(convex.SolverOptions{Backend: native(t)}))(t)
 	defer solver.Close()
@@ -131,7 +135,7 @@ func TestLadder(t *testing.T) {
 	r := must.Of(tune.Run(ctx, m, tune.Config{Rung: "adaptive"}))(t)
 	require.Equal(t, m.Names(), r.Names)
 	bounds := func(rows []int) []float64 {
-		w, _ := free(t, m, rows, first.Lambda[0])
+		w, _ := boxed(t, m, rows, first.Lambda[0], nil)
 		out := make([]float64, len(w))
 		for j, v := range w {
 			out[j] = 3 * v * v / floats.Norm(w, math.Inf(1))

@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/internal/indices"
 	"github.com/conetune/conetune/internal/lower/machine"
 	"github.com/conetune/conetune/internal/must"
@@ -19,20 +18,6 @@ import (
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/tune"
 )
-
-// free trains a machine on some rows with the weight lambda of its squared norm by a conic program without bounds.
-func free(t *testing.T, m *Model, rows []int, lambda float64) (w []float64, c float64) {
-	_, p := m.rows.x.Dims()
-	model := convex.NewModel()
-	x, shift := model.Vector("w", p), model.Vector("c", 1)
-	model.Minimize(convex.Add(m.rows.design(rows, m.weights).hinge(x, shift, false),
-		convex.Scale(lambda/2, convex.SumSquares(x))))
-	prog := must.Of(model.Compile())(t)
-	solver := must.Of(prog.Solver(convex.SolverOptions{Backend: native(t)}))(t)
-	defer solver.Close()
-	res := must.Of(solver.Solve(context.Background()))(t)
-	return res.Value(x), res.Value(shift)[0]
-}
 
 // The default is the lambda with the least score of the folds' machines without bounds, as conic programs have it, and
 // its machine the one of all rows at this lambda.
@@ -43,7 +28,7 @@ func TestOpen(t *testing.T) {
 	require.True(t, r.Selection.Weighted)
 	at := func(lambda float64) (hinge, score float64) {
 		for _, f := range cv.Folds {
-			w, c := free(t, m, f.Train, lambda)
+			w, c := boxed(t, m, f.Train, lambda, nil)
 			hinge += meanHinge(cv.Data, f.Val, m.weights, w, c) / 3
 			score += meanScore(cv.Data, f.Val, m.weights, w, c) / 3
 		}
@@ -56,7 +41,7 @@ func TestOpen(t *testing.T) {
 		_, score := at(math.Pow(10, e))
 		require.Greater(t, score, *r.Score*(1-1e-2), "lambda 1e%g", e)
 	}
-	w, c := free(t, m, indices.Range(0, len(m.rows.y)), r.Lambda[0])
+	w, c := boxed(t, m, indices.Range(0, len(m.rows.y)), r.Lambda[0], nil)
 	require.InDeltaSlice(t, w, r.RefitFit.Coefficients, 1e-4)
 	require.InDelta(t, -c, r.RefitFit.Intercept, 1e-4)
 	conic, d := must.Both(m.train(context.Background(), problems.Solver{Backend: native(t)},

@@ -50,9 +50,9 @@ func (s *checkedSolver) judgeClaim(out *Solution) {
 			addMessage(out, "the residuals are no more than the last places of what they are added up from")
 		}
 		distance, rounding := s.judged.check.distance(&s.data, out)
-		most := 1. // the largest term, of which the bound is a sum
-		if s.data.small() {
-			most = max(mostDisputed, inUnitsFactor*s.options.Eps)
+		most := max(mostDisputed, inUnitsFactor*s.options.Eps)
+		if !s.data.small() { // the bound is a sum of more terms
+			most = min(1, inUnitsFactor*most)
 		}
 		if terms := s.judged.sizeOfObjective(); !(distance <= most*terms) {
 			out.Status, s.uncertain = Inaccurate, true

@@ -125,10 +125,12 @@ func onceWrong(t *testing.T) (list []*Case) {
 // TestOnceWrong: certificates that last places let pass, one that rounding of the planted point decides, an objective
 // whose error Solution.Distance knew, rays weighed with sizes that one entry of 1e-11 had made small, residuals that
 // are nothing beside the largest numbers of all, a multiplier of 106 bits whose lower half stayed where its upper
-// half had gone, an empty row outside of its cone that a backend got, a bound whose rounding is more than the objective.
-// What is not decided is said not to be, which three that are not far away do not need.
+// half had gone, an empty row outside of its cone that a backend got, a bound whose rounding is more than the objective,
+// multipliers of 1e20 beside residuals that may be a fifth of the objective. What is not decided is said not to be, which
+// three that are not far away do not need.
 func TestOnceWrong(t *testing.T) {
-	for _, c := range onceWrong(t) {
+	far := Generate(must.Of(ParseID("large:3:any:451"))(t)) // of 5 000 entries
+	for _, c := range append(onceWrong(t), far) {
 		v := c.Run(native(t), backends.Options{})
 		if v.Outcome.Wrong() || v.Outcome == Undecided && c.ID.Mode == Verdicts &&
 			c.ID.Seed != 102097661 && c.ID.Seed != 44000242 {

@@ -107,8 +107,9 @@ type Capabilities struct {
 	WarmStart, Certificates       bool
 	// Threads says that [Options.Threads] counts.
 	Threads bool
-	// FirstOrder says that the method has many cheap iterations, and may stall above tight tolerances.
-	FirstOrder bool
+	// FirstOrder says that the method has many cheap iterations, and may stall above tight tolerances, and MatrixFree that
+	// it factors nothing.
+	FirstOrder, MatrixFree bool
 	// Presolves says that the backend finds rows and columns that need no solver itself, so that [Open] hands problems on
 	// as they are, as with [Options.NoPresolve]: left out by us they would only change the order in which it finds the
 	// others.

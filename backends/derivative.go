@@ -121,7 +121,7 @@ func NewDerivative(ctx context.Context, p *Problem, at Point) (*Derivative, erro
 // enough says whether that many bytes are there.
 func enough(lasting, passing int64) error {
 	if limit := memory.Default(); lasting+passing > limit {
-		return &MemoryError{Need: lasting + passing, Limit: limit, What: "a derivative"}
+		return &MemoryError{Need: lasting + passing, Limit: limit, What: "a factor"}
 	}
 	return nil
 }

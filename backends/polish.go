@@ -394,7 +394,7 @@ func newLeastChange(eq *system) (*leastChange, bool) {
 		ind, val, sign[k+e] = append(ind, int32(k+e)), append(val, -polishDelta), -1
 		ptr = append(ptr, int32(len(ind)))
 	}
-	factor, err := ldl.Analyze(total, ptr, ind, sign)
+	factor, err := ldl.AnalyzeWith(total, ptr, ind, sign, ldl.Options{Memory: enough})
 	if err != nil {
 		return nil, false
 	}

@@ -17,6 +17,7 @@ var known = map[string]string{
 	"clarabel": fromC("clarabel"),
 	"highs":    fromC("highs"),
 	"osqp":     fromC("osqp"),
+	"pdhg":     `import _ "github.com/conetune/conetune/backends/pdhg"`,
 	"scs":      fromC("scs"),
 }
 

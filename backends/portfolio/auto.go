@@ -44,11 +44,19 @@ type choice struct {
 	Reason  string // such as "a second-order cone program: interior points"
 }
 
+// free is one where the backend needs no room for factors.
+func (c choice) free() int {
+	if c.Backend.Capabilities().MatrixFree {
+		return 1
+	}
+	return 0
+}
+
 // preferred are the backends from the one to ask first to the last. Interior points decide what they have room for; on
 // exponential and power cones Clarabel takes half of native's time, on linear and quadratic programs native half to
 // three quarters of Clarabel's (docs/benchmarks.md, "Files of conic programs"). HiGHS's simplex method is before them
-// where it takes 0.82 of native's time (in the same place).
-var preferred = []string{backends.Default, "clarabel", "highs", "osqp", "scs"}
+// where it takes 0.82 of native's time (in the same place). Of the methods of first order pdhg factors nothing.
+var preferred = []string{backends.Default, "clarabel", "highs", "pdhg", "osqp", "scs"}
 
 // choose returns the registered backends that take p, the one to ask first at the head; none where no backend takes it.
 func (a auto) choose(p *backends.Problem) []choice {
@@ -185,26 +193,27 @@ type autoSolver struct {
 func (s *autoSolver) next(because string) error {
 	var full error
 	for len(s.left) > 0 {
-		choice := s.left[0]
+		ask := s.left[0]
 		s.left = s.left[1:]
-		solver, err := choice.Backend.Setup(s.problem, s.options)
+		solver, err := ask.Backend.Setup(s.problem, s.options)
 		var room *backends.MemoryError
 		if errors.As(err, &room) {
 			full = cmp.Or(full, err)
+			slices.SortStableFunc(s.left, func(a, b choice) int { return b.free() - a.free() })
 			continue
 		}
 		if err != nil {
 			return err
 		}
-		s.reason = choice.Reason + because
+		s.reason = ask.Reason + because
 		if full != nil {
 			s.reason += fmt.Sprintf("; the one before has no room: %v", full)
 		}
 		if s.observe != nil {
-			s.observe(choice.Backend.Name(), s.reason)
+			s.observe(ask.Backend.Name(), s.reason)
 		}
 		before := s.solver
-		s.current, s.solver = choice, solver
+		s.current, s.solver = ask, solver
 		if before != nil {
 			return before.Close()
 		}

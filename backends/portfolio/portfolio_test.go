@@ -14,6 +14,7 @@ import (
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/backends/backendtest"
 	"github.com/conetune/conetune/backends/native"
+	_ "github.com/conetune/conetune/backends/pdhg"
 	"github.com/conetune/conetune/backends/portfolio"
 	"github.com/conetune/conetune/internal/matrices"
 	"github.com/conetune/conetune/internal/must"
@@ -161,9 +162,9 @@ func TestOrder(t *testing.T) {
 	const n = 1000
 	p := &backends.Problem{Q: make([]float64, n), A: matrices.Identity(n, -1), B: make([]float64, n),
 		Cones: []backends.Cone{backends.Nonnegative(n)}}
-	assert.Equal(t, []string{"highs", "native", "clarabel", "osqp", "scs"}, portfolio.Order(p)[:5])
+	assert.Equal(t, []string{"highs", "native", "clarabel", "pdhg", "osqp", "scs"}, portfolio.Order(p)[:6])
 	p.P = matrices.Identity(n, 1)
-	assert.Equal(t, []string{"native", "clarabel", "highs", "osqp", "scs"}, portfolio.Order(p)[:5])
+	assert.Equal(t, []string{"native", "clarabel", "highs", "pdhg", "osqp", "scs"}, portfolio.Order(p)[:6])
 	p.P, p.Cones = nil, []backends.Cone{backends.SecondOrder(n)}
 	assert.Equal(t, "native", portfolio.Order(p)[0])
 	p = &backends.Problem{Q: make([]float64, 2), A: matrices.Identity(2, -1), B: make([]float64, 2),
@@ -190,6 +191,12 @@ func TestAutoGoesOn(t *testing.T) {
 	require.NoError(t, s.Update(backends.Update{B: []float64{-4}}))
 	out = backendtest.Answer(t, s)
 	assert.InDelta(t, 4, out.X[0], 1e-7)
+
+	// For lack of room those are asked first that need none for factors.
+	s = backendtest.Setup(t, portfolio.NewAuto("full", "lost", "pdhg"), p, backends.Options{})
+	name, _ = portfolio.Chosen(s)
+	assert.Equal(t, "pdhg", name)
+	assert.InDelta(t, 2, backendtest.Answer(t, s).X[0], 1e-7)
 
 	_, err := portfolio.NewAuto("full").Setup(p, backends.Options{})
 	var room *backends.MemoryError

@@ -29,7 +29,8 @@ import (
 	_ "github.com/conetune/conetune/backends/highs"    // with -tags highs
 	_ "github.com/conetune/conetune/backends/native"
 	_ "github.com/conetune/conetune/backends/osqp" // with -tags osqp
-	_ "github.com/conetune/conetune/backends/scs"  // with -tags scs
+	_ "github.com/conetune/conetune/backends/pdhg"
+	_ "github.com/conetune/conetune/backends/scs" // with -tags scs
 	"github.com/conetune/conetune/internal/planted"
 )
 

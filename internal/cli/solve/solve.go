@@ -228,7 +228,8 @@ func solverError(p *loadedProgram, err error) error {
 	case errors.As(err, &known):
 		return err
 	case errors.As(err, &room):
-		return cli.Failed(fmt.Errorf("%s: %w (--memory SIZE or GOMEMLIMIT gives more)", p.path, err))
+		return cli.Failed(fmt.Errorf("%s: %w (--memory SIZE or GOMEMLIMIT gives more; --backend pdhg factors nothing)",
+			p.path, err))
 	case errors.As(err, &unsupported):
 		if len(unsupported.Others) > 0 {
 			return cli.BadInputf("%s: %w", p.path, err)

@@ -24,27 +24,7 @@ func threes(x convex.Expr) convex.Expr {
 // growing are models of vectors of length n.
 var growing = map[string]func(m *convex.Model, x, y *convex.Variable, n int){
 	"beside": func(m *convex.Model, x, y *convex.Variable, _ int) { m.Le("", convex.Beside(x, y), 1) },
-	"cones of beside": func(m *convex.Model, x, y *convex.Variable, _ int) {
-		m.Le("", convex.Exp(convex.Beside(x, y)), 1)
-	},
-	"transpose": func(m *convex.Model, x, y *convex.Variable, _ int) {
-		rows := convex.Stack(convex.Transpose(threes(x)), convex.Transpose(y))
-		m.Le("", convex.SumRows(convex.Transpose(rows)), 1)
-	},
-	"cones": func(m *convex.Model, x, _ *convex.Variable, _ int) { m.Ge("", convex.Log(threes(x)), 0) },
-	"groups": func(m *convex.Model, x, _ *convex.Variable, n int) {
-		var pairs [][]int
-		for i := 0; i+1 < n; i += 2 {
-			pairs = append(pairs, []int{i, i + 1})
-		}
-		m.Minimize(convex.Sum(convex.GroupNorms(threes(x), pairs)))
-	},
-	"constraint for each": func(m *convex.Model, x, _ *convex.Variable, n int) {
-		a := threes(x)
-		for i := range n {
-			m.Le("", convex.At(a, i), 1)
-		}
-	},
+	"cones":  func(m *convex.Model, x, _ *convex.Variable, _ int) { m.Ge("", convex.Log(threes(x)), 0) },
 	"affine sum": func(m *convex.Model, x, _ *convex.Variable, n int) {
 		f := convex.At(x, 0)
 		for i := range n {
@@ -68,25 +48,6 @@ var growing = map[string]func(m *convex.Model, x, y *convex.Variable, n int){
 		for i := range n {
 			m.Le("", convex.At(all, i), 1)
 		}
-	},
-	"atoms of a stack": func(m *convex.Model, x, _ *convex.Variable, n int) {
-		var each []convex.Operand
-		var weights []float64
-		for i := range n {
-			each, weights = append(each, convex.Abs(convex.At(x, i))), append(weights, float64(i))
-		}
-		all := convex.Stack(each...)
-		for i := range n {
-			m.Le("", convex.At(all, i), 1)
-		}
-		m.Minimize(convex.Dot(weights, all))
-	},
-	"largest of scalars": func(m *convex.Model, x, _ *convex.Variable, n int) {
-		var each []convex.Operand
-		for i := range n {
-			each = append(each, convex.Add(convex.At(x, i), i))
-		}
-		m.Minimize(convex.Maximum(each[0], each[1], each[2:]...))
 	},
 	"convex sum": func(m *convex.Model, x, _ *convex.Variable, n int) {
 		f := convex.At(x, 0)

@@ -282,3 +282,24 @@ func TestInfeasibleMatrix(t *testing.T) {
 	require.InDelta(t, .5, r.Value(x)[77], 1e-4)
 	require.InDelta(t, 1, r.Dual(entry)[0], 1e-4)
 }
+
+// Two matrices, one with two norms.
+func TestTwoMatrices(t *testing.T) {
+	rng := rand.New(rand.NewPCG(11, 12))
+	a, b := random(rng, 42), random(rng, 30)
+	m := convex.NewModel()
+	x, y := m.Vector("X", 42), m.Vector("Y", 30)
+	norm := convex.NuclearNorm(convex.Reshape(x, 6, 7))
+	bound := m.Le("", norm, 6)
+
+	m.Minimize(convex.Add(distance(x, a), distance(y, b), convex.Scale(.5, norm),
+		convex.Scale(.8, convex.NuclearNorm(convex.Reshape(y, 5, 6))), convex.Scale(.1,
+			convex.Add(convex.At(x, 0), convex.At(y, 0)))))
+	a[0], b[0] = a[0]-.1, b[0]-.1 // what the linear part does
+	s := setsSolver(t, m, convex.SolverOptions{Options: backends.Options{Eps: 1e-9}})
+	r := solve(t, s)
+	recheck(t, s.Program(), r, 1e-9)
+	inDelta(t, shrink(a, 6, .5+r.Dual(bound)[0]), r.Value(x), 1e-4)
+	inDelta(t, shrink(b, 5, .8), r.Value(y), 1e-4)
+	require.InDelta(t, 6, norm.Eval(r.Point())[0], 1e-6)
+}

@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -28,17 +27,6 @@ func table(n int, features ...string) *Data {
 		}
 	}
 	return d
-}
-
-func TestRows(t *testing.T) {
-	d := table(5, "a", "b")
-	part := d.Rows([]int{3, 1})
-	require.Equal(t, []float64{3, 1}, part.Y)
-	require.Equal(t, []float64{30, 31, 10, 11}, part.Dense().RawMatrix().Data)
-	part.Dense().Set(0, 0, -1)
-	require.Equal(t, 30.0, d.X.At(3, 0), "a copy")
-	n, _ := d.Rows(nil).Dims()
-	require.Zero(t, n)
 }
 
 func TestValidate(t *testing.T) {
@@ -202,34 +190,6 @@ func TestCheckLabels(t *testing.T) {
 	}
 }
 
-func TestSplitRows(t *testing.T) {
-	d := table(100, "a", "b")
-	s := must.Of(SplitRows(d, "50/20/rest", 7))(t)
-	require.NoError(t, s.Validate())
-	var all []float64
-	for _, set := range s.sets() {
-		require.True(t, slices.IsSorted(set.data.Y), "rows in the order of the file")
-		for i, y := range set.data.Y {
-			require.Equal(t, 10*y+1, set.data.X.At(i, 1), "rows stay together")
-		}
-		all = append(all, set.data.Y...)
-	}
-	require.Len(t, s.Val.Y, 20)
-	slices.Sort(all)
-	require.Equal(t, d.Y, all, "each row is in one set")
-
-	again := must.Of(SplitRows(d, "50/20/rest", 7))(t)
-	for k, set := range again.sets() {
-		require.Equal(t, s.sets()[k].data.Dense(), set.data.Dense())
-		require.Equal(t, s.sets()[k].data.Y, set.data.Y)
-	}
-	other := must.Of(SplitRows(d, "50/20/rest", 8))(t)
-	require.NotEqual(t, s.Train.Y, other.Train.Y)
-
-	two := must.Of(SplitRows(d, "30/30", 7))(t)
-	require.Nil(t, two.Test)
-}
-
 func put(t testing.TB, dir, name, text string) string {
 	t.Helper()
 	path := filepath.Join(dir, name)
@@ -347,14 +307,6 @@ func TestStandardize(t *testing.T) {
 	require.Equal(t, s.Val.Y, z.Val.Y)
 }
 
-func TestStandardizeWithoutCenter(t *testing.T) {
-	s := randomSplit()
-	z, tr := standardized(s, ByDeviation, false)
-	require.Equal(t, make([]float64, 4), tr.Mean)
-	require.Equal(t, 0.1, z.Train.X.At(0, 2))
-	require.InDelta(t, 1, stat.PopStdDev(mat.Col(nil, 3, z.Train.X), nil), 1e-7)
-}
-
 // A model for the transformed features and its undone form predict the same.
 func TestUndo(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
@@ -387,24 +339,6 @@ func TestStandardizeExtremes(t *testing.T) {
 		_, tr := standardized(&Split{Train: d, Val: d}, ByDeviation, true)
 		require.Greater(t, tr.Scale[0], 0.0)
 		require.False(t, math.IsInf(tr.Scale[0], 0) || math.IsNaN(tr.Scale[0]))
-	}
-}
-
-// Divided by the largest absolute values of the training rows, worked out by hand: a column of zeros stays one, and
-// other rows may be larger.
-func TestByLargest(t *testing.T) {
-	train := &Data{X: mat.NewDense(3, 3, []float64{0, -4, 0, 2, 0, 0, 1, 1, 0}), Y: []float64{1, 2, 3},
-		Features: []string{"a", "b", "c"}, Target: "y"}
-	val := &Data{X: mat.NewDense(1, 3, []float64{6, 2, 5}), Y: []float64{1}, Features: train.Features, Target: "y"}
-	want := mat.NewDense(3, 3, []float64{0, -1, 0, 1, 0, 0, 0.5, 0.25, 0})
-	for _, s := range []*Split{{Train: train, Val: val}, {Train: train.Compress(), Val: val.Compress()}} {
-		for _, center := range []bool{false, true} {
-			z, tr := standardized(s, ByLargest, center)
-			require.Equal(t, &Transform{Mean: []float64{0, 0, 0}, Scale: []float64{2, 4, 1}}, tr)
-			require.Equal(t, s.Train.Sparse(), z.Train.Sparse())
-			require.True(t, mat.Equal(want, z.Train.Dense()))
-			require.Equal(t, []float64{3, 0.5, 5}, z.Val.Dense().RawRowView(0))
-		}
 	}
 }
 

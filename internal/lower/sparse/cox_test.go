@@ -2,16 +2,13 @@ package sparse
 
 import (
 	"context"
-	"fmt"
 	"math"
-	"math/rand/v2"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/conetune/conetune/internal/crew"
 	"github.com/conetune/conetune/internal/lower/design"
 	"github.com/conetune/conetune/internal/lower/lowertest"
 	"github.com/conetune/conetune/internal/lower/numerics"
@@ -134,57 +131,6 @@ func TestCoxTermsPeer(t *testing.T) {
 			require.Equal(t, j == 1, v != 0)
 		}
 		require.NotEqual(t, make([]float64, 4), append([]float64{below.B[0]}, below.B[2:]...))
-	}
-}
-
-// Many features: the gap is met, and bounds the distance from a solution that is more exact.
-func TestCoxWide(t *testing.T) {
-	r := rand.New(rand.NewPCG(5, 5))
-	const n, p = 80, 400
-	x, y := mat.NewDense(n, p, nil), make([]float64, n)
-	for i := range n {
-		for j := range p {
-			x.Set(i, j, r.NormFloat64())
-		}
-		f := 2*x.At(i, 0) - x.At(i, 1) + x.At(i, 2)
-		y[i] = survival.Row(math.Exp(r.NormFloat64()-f), r.Float64() < 0.7)
-	}
-	for _, ties := range []survival.Ties{survival.Breslow, survival.Efron} {
-		g := must.Of(Cox(Sample{X: design.New(x), Y: y}, ties, Terms{}))(t)
-		top := g.LambdaMax()
-		s := must.Of(g.solve(context.Background(), top, 0, 1e-9, nil))(t)
-		require.Equal(t, make([]float64, p), s.B)
-		for _, w := range [][2]float64{{0.5 * top, 0}, {0.1 * top, 0}, {0.02 * top, 0}, {0.01 * top, 0.1 * top},
-			{0, 0.5 * top}} {
-			t.Run(fmt.Sprint(ties, w), func(t *testing.T) {
-				loose := must.Of(g.solve(context.Background(), w[0], w[1], 1e-4, nil))(t)
-				tight := must.Of(g.solve(context.Background(), w[0], w[1], 1e-11, loose))(t)
-				require.Equal(t, outcome.Converged, loose.Status)
-				require.Contains(t, []outcome.Stop{outcome.Converged, numerics.Exhausted}, tight.Status)
-				require.LessOrEqual(t, loose.Objective-tight.Objective, loose.Gap+1e-10)
-				fresh := must.Of(g.solve(context.Background(), w[0], w[1], 1e-11, nil))(t)
-				require.InDeltaSlice(t, fresh.B, tight.B, 1e-5)
-			})
-		}
-	}
-}
-
-// Solves of a fit may run at the same time.
-func TestCoxAtTheSameTime(t *testing.T) {
-	x, y := tiedRows()
-	g := must.Of(Cox(Sample{X: design.New(x), Y: y}, survival.Efron, Terms{}))(t)
-	var all, alone [6]*Solution
-	solve := func(i int) *Solution {
-		return must.Of(g.solve(context.Background(), 0.002*float64(1+i), 0.01, 1e-10, nil))(t)
-	}
-	for i := range alone {
-		alone[i] = solve(i)
-	}
-	for range 20 {
-		crew.Each(len(all), len(all), func(i int) { all[i] = solve(i) })
-		for i, s := range all {
-			require.Equal(t, alone[i].B, s.B)
-		}
 	}
 }
 

@@ -11,11 +11,9 @@ import (
 
 	_ "github.com/conetune/conetune/backends/native"
 	"github.com/conetune/conetune/convex"
-	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/lower/survival"
 	"github.com/conetune/conetune/internal/modeltest"
 	"github.com/conetune/conetune/internal/must"
-	"github.com/conetune/conetune/outcome"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/regression"
@@ -60,24 +58,6 @@ func TestSoftThreshold(t *testing.T) {
 			require.InDelta(t, e, r.Refit.Validation, 2e-4*best, "%s %s", engine, method)
 			require.InDeltaSlice(t, b, r.RefitFit.Coefficients, 1e-3, "%s %s", engine, method)
 			require.Less(t, r.Refit.Validation, 1.02*best, "%s %s", engine, method)
-		}
-	}
-}
-
-// The weighted lasso falls apart into features: b_j is w_j brought into [0, a_j] (a_j > 0), and lambda_j = a_j - b_j.
-func TestWeightedClosedForm(t *testing.T) {
-	a, want := []float64{3, 2, -2, 4}, []float64{1, 2, -0.5, 2}
-	m, err := regression.WeightedLasso(&dataset.Split{Train: orthogonal(a...), Val: orthogonal(1, 5, -0.5, 2)}, options{})
-	require.NoError(t, err)
-	require.Equal(t, []float64{1, 1, 1, 1}, m.Program().H0)
-	require.Equal(t, []string{"x0", "x1", "x2", "x3"}, m.Names())
-	for _, s := range []dca.Settings{{Tol: 1e-4, MaxIter: 500}, {Tol: 1e-4, GapTol: 1e-8, Agreement: 1e-3}} {
-		s.Backend = native(t)
-		res := must.Of(dca.Solve(context.Background(), m.Program(), s))(t)
-		require.Equal(t, outcome.Converged, res.Status)
-		for j, b := range want {
-			require.InDelta(t, b, res.Refit[0][j], 3e-2, "feature %d", j)
-			require.InDelta(t, math.Abs(a[j])-math.Abs(b), res.Lambda[j], 3e-2, "feature %d", j)
 		}
 	}
 }

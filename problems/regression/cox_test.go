@@ -16,7 +16,6 @@ import (
 	"github.com/conetune/conetune/internal/modeltest"
 	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/lower"
-	"github.com/conetune/conetune/outcome"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/regression"
@@ -218,24 +217,6 @@ func proximal(d *dataset.Data, l1, l2 float64) *mat.Dense {
 		}
 	}
 	return b
-}
-
-// Features are used for all targets or for none, and the fit predicts well.
-func TestMultiTaskSelection(t *testing.T) {
-	rows := severalSplit()
-	rows.Train.TargetNames = []string{"a", "b", "c"}
-	m := must.Of(regression.MultiTask(rows, options{}))(t)
-	for _, s := range []dca.Settings{m.PaperSettings(), m.DefaultSettings()} {
-		res := modeltest.Solve(t, m, s)
-		require.Equal(t, outcome.Converged, res.Status, res.Message)
-		require.Less(t, *m.Evaluate(res.Refit).Test, 0.75) // 0.5 is the noise
-		fit := m.Fit(res.Refit)
-		require.Equal(t, []string{"a", "b", "c"}, fit.Targets)
-		require.Equal(t, "x2", fit.Features[1])
-		y := fit.Values(append([]float64{1}, make([]float64, features-1)...))
-		require.InDelta(t, 1, y[0], 0.3)
-		require.InDelta(t, -1, y[2], 0.3)
-	}
 }
 
 // Standardised and with intercepts, predictions follow a change of the units of features and of all targets, radii in

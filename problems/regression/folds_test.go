@@ -3,7 +3,6 @@ package regression_test
 import (
 	"context"
 	"math"
-	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -127,38 +126,6 @@ func (b builder) intercepted(d dataset.Division) (problems.Model, error) {
 func ofFolds(t *testing.T) map[string]builder {
 	return some(t, "elastic-net", "weighted-lasso", "sparse-group-lasso", "group-lasso", "fused-lasso",
 		"bounded-elastic-net", "huber", "quantile", "logistic")
-}
-
-// In penalty form the folds of every model are splits with the same weights, and their mean is what counts.
-func TestFoldsAreSplits(t *testing.T) {
-	ctx := context.Background()
-	cv := crossValidation(t)
-	for name, build := range ofFolds(t) {
-		t.Run(name, func(t *testing.T) {
-			whole := must.Of(build.intercepted(cv))(t)
-			solve := func(m problems.Model) *dca.Solution {
-				p := m.Program()
-				q := must.Of(dca.NewPenalized(p, dca.Settings{Backend: native(t)}))(t)
-				defer q.Close()
-				s := must.Of(q.Solve(ctx, slices.Repeat([]float64{0.05}, p.Radii), nil))(t)
-				require.Equal(t, backends.Optimal, s.Status)
-				return s
-			}
-			all := solve(whole)
-			require.Len(t, all.X, 6)
-			var errors problems.Errors
-			var train float64
-			for k, f := range cv.Folds {
-				one := must.Of(build.intercepted(&dataset.Split{Train: cv.Data.Rows(f.Train), Val: cv.Data.Rows(f.Val)}))(t)
-				s := solve(one)
-				require.InDeltaSlice(t, s.X[0], all.X[2*k], 2e-3) // the losses agree to 1e-8, and are flat
-				train += s.Train / 3
-				errors.Validation += one.Evaluate(s.X).Validation / 3
-			}
-			require.InDelta(t, train, all.Train, 1e-3)
-			require.InDelta(t, errors.Validation, whole.Evaluate(all.X).Validation, 1e-3)
-		})
-	}
 }
 
 // The multipliers of radii that the folds share are the derivatives of the mean of their losses, by finite differences.

@@ -250,35 +250,6 @@ func TestSeparableRanges(t *testing.T) {
 	}
 }
 
-// A factor is the weight of a feature: lambda f_j is what a column divided by f_j has with the weight lambda, in the
-// lasso.
-func TestFactorsScaleColumns(t *testing.T) {
-	s := modeltest.Split(3, 60, 40, 30, []float64{1, -1, 0.5, 0, 0, 1}, 0.7)
-	factors := []float64{1, 2, 0.5, 1, 3, 0.2}
-	termed := must.Of(regression.Lasso(s, options{Terms: regression.Terms{Factors: factors}}))(t)
-	scaled := modeltest.Split(3, 60, 40, 30, []float64{1, -1, 0.5, 0, 0, 1}, 0.7)
-	for _, d := range []*dataset.Data{scaled.Train, scaled.Val, scaled.Test} {
-		for i := range d.Y {
-			for j, f := range factors {
-				d.Dense().Set(i, j, d.X.At(i, j)/f)
-			}
-		}
-	}
-	plain := must.Of(regression.Lasso(scaled, options{}))(t)
-	a := must.Of(termed.Penalised())(t)
-	b := must.Of(plain.Penalised())(t)
-	require.InEpsilon(t, b.LambdaMax(), a.LambdaMax(), 1e-12)
-	for _, share := range []float64{0.5, 0.1, 0.01} {
-		lambda := []float64{share * a.LambdaMax()}
-		x := must.Of(a.Solve(context.Background(), lambda, 1e-12, nil))(t)
-		z := must.Of(b.Solve(context.Background(), lambda, 1e-12, nil))(t)
-		require.InEpsilon(t, z.Validation, x.Validation, 1e-8)
-		for j, f := range factors {
-			require.InDelta(t, z.X[0][j]/f, x.X[0][j], 1e-7)
-		}
-	}
-}
-
 // A feature with a factor beyond all measure is left out: the coefficient is 0, the others are those of the table
 // without it, and no program has that number in it.
 func TestExcludedFeatures(t *testing.T) {
@@ -312,35 +283,6 @@ func TestExcludedFeatures(t *testing.T) {
 			}
 			require.InDelta(t, 0, fits[0].Coefficients[0], 1e-9, name)
 			require.InDeltaSlice(t, fits[1].Coefficients, fits[0].Coefficients[1:], 2e-2, "%s %s", name, c.Method)
-		}
-	}
-}
-
-func boundedSplit() *dataset.Split {
-	return modeltest.Split(6, 50, 40, 30, []float64{3, -2, 0.1, 0, 1, -0.1, 0, 0}, 1)
-}
-
-// Bounds are in the user's units, whatever the model works in, and hold for the iterate too.
-func TestBoundedUnits(t *testing.T) {
-	for standardize, by := range map[bool]float64{false: 1, true: 1000} {
-		within := map[bool]float64{false: 1e-2, true: 1e-3}[standardize] // without units radii hold it back a little, too
-		s := boundedSplit()
-		for _, d := range []*dataset.Data{s.Train, s.Val, s.Test} {
-			n, _ := d.Dims()
-			for i := range n {
-				d.Dense().Set(i, 0, by*d.X.At(i, 0)+3)
-			}
-		}
-		terms := regression.Terms{Lower: []float64{-1}, Upper: []float64{2 / by, 1, 1, 1, 0.5, 1, 1, 1}}
-		m := must.Of(regression.BoundedElasticNet(s, options{Intercept: true, Standardize: standardize, Terms: terms}))(t)
-		res := modeltest.Solve(t, m, m.DefaultSettings())
-		require.Equal(t, outcome.Converged, res.Status, res.Message)
-		for _, x := range [][][]float64{res.X, res.Refit} {
-			c := m.Fit(x).Coefficients
-			require.InDelta(t, 2, by*c[0], within) // 3 without the bound
-			require.InDelta(t, -1, c[1], 1e-4)
-			require.LessOrEqual(t, c[4], 0.5+1e-6)
-			require.Greater(t, c[4], 0.4) // 1 without the bound
 		}
 	}
 }

@@ -87,31 +87,6 @@ func TestFormatsEqualCSV(t *testing.T) {
 	}
 }
 
-// Truth values are one level in all spellings, and from all formats: those of Excel and R, of pandas and of JSON.
-func TestTruth(t *testing.T) {
-	text := string(bytesOf(t, "mixed.csv"))
-	want, x, _ := features(t, must.Of(decode("mixed.csv", []byte(text), table.Options{}))(t))
-	require.Contains(t, want, "member=True")
-	spellings := [][2]string{{"TRUE", "FALSE"}, {"true", "false"}, {"True", "False"}}
-	for k := range 4 {
-		lines := strings.Split(text, "\n")
-		for i := range lines {
-			s := spellings[min(k, 2)]
-			if k == 3 {
-				s = spellings[i%3]
-			}
-			lines[i] = strings.NewReplacer("True", s[0], "False", s[1]).Replace(lines[i])
-		}
-		names, got, _ := features(t, must.Of(decode("mixed.csv", []byte(strings.Join(lines, "\n")), table.Options{}))(t))
-		require.Equal(t, want, names)
-		require.True(t, mat.Equal(x, got))
-	}
-	for _, name := range []string{"mixed.xlsx", "mixed.parquet", "mixed.arrow"} {
-		names, _, _ := features(t, must.Of(table.Read(filepath.Join("testdata", name), table.Options{Formats: known}))(t))
-		require.Equal(t, want, names)
-	}
-}
-
 // Files that are not complete end with an error. (For others that are damaged see TestDamagedWithinBudget.)
 func TestFormatsCut(t *testing.T) {
 	for _, name := range []string{"mixed.xlsx", "mixed.parquet", "mixed-gzip.parquet", "mixed.arrow", "mixed-lz4.feather",

@@ -157,21 +157,6 @@ func TestPartsMemory(t *testing.T) {
 	require.Equal(t, 6.0, sum) // three parts, the last cell of each
 }
 
-// Columns that are asked for verbatim keep leading zeros, signs and words that are missing values elsewhere.
-func TestVerbatim(t *testing.T) {
-	text := "n;id;z\n1;007;0\n0;+7;0\n2; 1e3 ;0\n3;NA;1\n4;;2\n5;\"0,50\";3\n"
-	table := decode(t, text, Options{Verbatim: []string{"id", "absent"}})
-	var got []string
-	for i := range table.Rows() {
-		s := must.Of(table.Text(i, table.Index("id")))(t)
-		n := must.Of(table.Text(i, 0))(t)
-		got = append(got, n+" "+s)
-	}
-	require.Equal(t, []string{"1 007", "0 +7", "2 1e3", "3 NA", "4 ", "5 0,50"}, got)
-	require.Equal(t, Number, table.Columns()[0].Kind)
-	require.Equal(t, Number, table.Columns()[2].Kind)
-}
-
 // Whatever a file holds, reading ends with a table or an error, and what is read can be used.
 func FuzzDecode(f *testing.F) {
 	for _, text := range []string{

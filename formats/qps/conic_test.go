@@ -36,17 +36,6 @@ func TestSolveSmall(t *testing.T) {
 	assert.InDelta(t, -0.25, got.DualObjective, 1e-6)
 }
 
-func TestSolveMaximize(t *testing.T) {
-	m := must.Of(Read("testdata/fixed.mps"))(t)
-	s, got := solve(t, m)
-	require.Equal(t, backends.Optimal, s.Status)
-	assert.InDeltaSlice(t, []float64{3, 1}, got.X, 1e-6)
-	assert.InDeltaSlice(t, []float64{-2, 0}, got.Y, 1e-6, "of the minimised negative")
-	assert.InDeltaSlice(t, []float64{-1, 0}, got.Z, 1e-6)
-	assert.InDelta(t, 11, got.Objective, 1e-6)
-	assert.InDelta(t, 11, got.DualObjective, 1e-6)
-}
-
 func TestSolveInfeasible(t *testing.T) {
 	// Bounds that cross are a property of the program, not an error.
 	s, got := solve(t, parse(t, one("L", "BOUNDS\n LO B x 5\n UP B x 3\n")))
@@ -58,18 +47,6 @@ func TestSolveInfeasible(t *testing.T) {
 	assert.Equal(t, backends.DualInfeasible, s.Status)
 	assert.Equal(t, inf, got.Objective, "a maximum without bound")
 	assert.Positive(t, got.X[0])
-}
-
-// TestConicLayout says where rows go.
-func TestConicLayout(t *testing.T) {
-	m := parse(t, "ROWS\n N c\n L l\n G g\n E e\n L two\n G none\nCOLUMNS\n x l 1 g 2\n x e 3 two 4\n x none 5\n y l 1\n"+
-		"RHS\n S l 1 g 2\n S e 3 two 4\n S none -1e30\nRANGES\n R two 1\nBOUNDS\n UP B x 7\n FX B y 6\nENDATA\n")
-	p := m.Conic().Problem
-	assert.Equal(t, []backends.Cone{backends.Zero(2), backends.Nonnegative(2), backends.Box([]float64{3, 0},
-		[]float64{4, 7})}, p.Cones)
-	assert.Equal(t, []float64{3, 6, 1, -2, 0, 0}, p.B)
-	assert.Equal(t, [][]float64{{3, 0}, {0, 1}, {1, 1}, {-2, 0}, {-4, 0}, {-1, 0}}, dense(p.A))
-	assert.NoError(t, p.Validate())
 }
 
 // TestRandomOptimality solves programs that have a known point and checks the

@@ -57,17 +57,6 @@ func TestReadSmall(t *testing.T) {
 	assert.Equal(t, []float64{4, inf, inf}, m.ColumnUpper)
 }
 
-func TestReadFixed(t *testing.T) {
-	m := must.Of(Read("testdata/fixed.mps"))(t)
-	assert.True(t, m.Maximize)
-	assert.Equal(t, []string{"DAY 1", "DAY 2"}, m.Rows)
-	assert.Equal(t, []string{"A 1", "B 1"}, m.Columns)
-	assert.Equal(t, []float64{3, 2}, m.Q)
-	assert.Equal(t, [][]float64{{1, 1}, {1, 3}}, dense(m.A))
-	assert.Equal(t, []float64{4, 8}, m.RowUpper)
-	assert.Equal(t, []float64{3, inf}, m.ColumnUpper)
-}
-
 // one returns a file with a row r, a column x and the given sections.
 func one(kind, sections string) string {
 	return "NAME t\nROWS\n N c\n " + kind + " r\nCOLUMNS\n x c 1 r 1\n y r 1\n" + sections + "ENDATA\n"

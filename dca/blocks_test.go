@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"runtime"
 	"slices"
@@ -189,47 +188,6 @@ func TestBlocksAgreeWithOneProgram(t *testing.T) {
 		}
 		l.close()
 	}
-}
-
-// In boxes of width 2e-6 the derivative of v = sum_t 1/2 |x_t - a_t|^2 in the bound h_j is -sum_t (|a_tj| - h_j), which
-// multipliers of both sides that do not separate would miss.
-func TestNarrowBounds(t *testing.T) {
-	p := bounded(3, 3)
-	for j := 1; j < len(p.H0); j++ {
-		p.H0[j] = 1e-6
-	}
-	s := Settings{Backend: native(t)}.withDefaults()
-	l := must.Of(newConstrained(&p, &s))(t)
-	defer l.close()
-	sol := must.Of(l.solve(context.Background(), p.H0))(t)
-	want := make([]float64, len(p.H0))
-	for _, b := range l.blocks {
-		zero := b.level.Train.Eval(point(b.level.X, zeros(b.level.X)))[0] // 1/2 |a|^2
-		for j := range 5 {
-			x := zeros(b.level.X)
-			x[0][j] = 1
-			// 1/2 (1 - a_j)^2 - 1/2 a_j^2 = 1/2 - a_j
-			a := 0.5 - (b.level.Train.Eval(point(b.level.X, x))[0] - zero)
-			want[1+j] -= math.Abs(a) - 1e-6
-		}
-	}
-	require.InDeltaSlice(t, want, sol.slope, 1e-6)
-	require.Equal(t, []bool{true, false, false, false, false, false}, sol.weak)
-}
-
-// An infeasible block makes the lower level infeasible.
-func TestInfeasibleBlock(t *testing.T) {
-	p := shared([]float64{3, 4}, []float64{1, 1}, 2)
-	first := p.Blocks[0]
-	p.Blocks[1] = func(m *convex.Model, h convex.Expr) Level {
-		l := first(m, h)
-		m.Ge("", l.X[0], 8)
-		return l
-	}
-	p.Hi = []float64{7}
-	res := must.Of(Solve(context.Background(), p, Settings{Backend: native(t)}))(t)
-	require.Equal(t, LowerInfeasible, res.Status)
-	require.Contains(t, res.Message, "no feasible point")
 }
 
 // quadraticOnly is a solver that takes no second-order cones.

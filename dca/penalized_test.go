@@ -78,7 +78,6 @@ func TestPenalizedClosedForm(t *testing.T) {
 	}
 }
 
-// After Forget a solve gives the same bits as that of a new one, whatever was solved in between.
 // In min 1/2 |x - y|^2 + w_1 |x_1| + w_2 |x_2| + w_3 (x_2^2 + x_3^2)/2 s.t. |x_3| <= u, with x_1 = y_1 - w_1,
 // x_2 = (y_2 + w_2)/(1 + w_3) < 0 and x_3 = u or y_3/(1 + w_3), |x|^2 has the gradients below. Where w_1 > y_1, x_1 is
 // zero. Two folds, of which the second has twice the y, divide the weights between them.
@@ -104,6 +103,7 @@ func TestPenalizedGradient(t *testing.T) {
 	require.InDeltaSlice(t, []float64{-2 - 5, -1.2/1.25 + -2.8/1.25, -(1.2*1.5 + 2.8*3.5) / 1.25 / 1.25, 8}, g, 1e-6)
 }
 
+// After Forget a solve gives the same bits as that of a new one, whatever was solved in between.
 func TestForget(t *testing.T) {
 	p := separable([]float64{3, -2, 4})
 	solve := func(q *Penalized, w float64) []float64 {

@@ -289,3 +289,31 @@ func TestWeightsEnd(t *testing.T) {
 	s = must.Of(q.Solve(context.Background(), []float64{1e12, 1}, nil))(t)
 	require.InDeltaSlice(t, []float64{0, 0}, s.X[0], 1e-6)
 }
+
+// An answer that misses its tolerance is taken where no conic program can be asked, up to the gap that is accepted of
+// those.
+func TestVerdict(t *testing.T) {
+	ctx := context.Background()
+	small, large := &joint{parts: []bilevel.Fit{sized{n: 10}}}, &joint{parts: []bilevel.Fit{sized{n: mostValues + 1}}}
+	for _, c := range []struct {
+		j             *joint
+		found, solved bool
+		missed        float64
+		want          backends.Status
+	}{
+		{small, true, true, 1e-9, backends.Optimal},
+		{small, true, false, 1e-6, backends.NumericalError},
+		{large, true, false, 1e-6, backends.Inaccurate},
+		{large, true, false, 2 * accept, backends.NumericalError},
+		{large, false, false, 0, backends.NumericalError},
+	} {
+		got, use := c.j.verdict(ctx, c.found, c.solved, c.missed)
+		require.Equal(t, c.want, got.status)
+		require.Equal(t, c.want != backends.NumericalError, use)
+	}
+	ended, cancel := context.WithCancel(ctx)
+	cancel()
+	got, use := large.verdict(ended, false, false, 0)
+	require.Equal(t, backends.Cancelled, got.status)
+	require.False(t, use)
+}

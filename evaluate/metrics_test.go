@@ -112,39 +112,6 @@ func TestNothingToSay(t *testing.T) {
 	require.InDelta(t, 0.2, named(t, none.Counts(), Deviance).Value, 1e-15)
 }
 
-// Weights that are integers give the values of rows that are there as often.
-func TestWeightsOfRows(t *testing.T) {
-	s := &Sample{Y: []float64{1, 2, 4, 3}, Value: []float64{1.5, 1, 3.5, 3.25}, Base: []float64{2, 2.5, 2, 2.5},
-		Weight: []float64{1, 3, 2, 1}}
-	often := &Sample{}
-	for i, w := range s.Weight {
-		for range int(w) {
-			often.Y, often.Value, often.Base = append(often.Y, s.Y[i]), append(often.Value, s.Value[i]),
-				append(often.Base, s.Base[i])
-			often.Row = append(often.Row, i)
-		}
-	}
-	got, want := s.Regression(), often.Regression()
-	for k := range want {
-		require.InDelta(t, want[k].Value, got[k].Value, 1e-12)
-		require.InDelta(t, want[k].Base, got[k].Base, 1e-12)
-		require.InDelta(t, want[k].StandardError, got[k].StandardError, 1e-12) // a row that is repeated counts once
-	}
-	// Of labels, too; the area among them.
-	for _, of := range []*Sample{s, often} {
-		for i, y := range of.Y {
-			of.Y[i], of.Value[i], of.Base[i] = indicator(y > 2), of.Value[i]-2, 0.4
-		}
-	}
-	s.Y[0], often.Y[0] = 1, 1
-	got, want = s.Labels(true), often.Labels(true)
-	for k := range want {
-		require.InDelta(t, want[k].Value, got[k].Value, 1e-12)
-		require.InDelta(t, want[k].Base, got[k].Base, 1e-12)
-		require.InDelta(t, want[k].StandardError, got[k].StandardError, 1e-12)
-	}
-}
-
 // A row of weight 2 counts twice in the confusion table, and one of weight 0 not at all.
 func TestConfusion(t *testing.T) {
 	d := Sample{Y: []float64{0, 0, 1, 1}, Value: []float64{-1, 2, 3, -0.5}}
@@ -320,17 +287,6 @@ func TestLikelihoodEquations(t *testing.T) {
 			require.InDelta(t, 0, slope[j]/size[j], 1e-9, "kind %d, column %d", kind, j)
 		}
 	}
-}
-
-// Of one indicator the fit has the logarithms of the odds, and of the mean counts, of its two groups.
-func TestTwoGroups(t *testing.T) {
-	x := mat.NewDense(8, 1, []float64{0, 0, 0, 0, 1, 1, 1, 1})
-	s := must.Of(fitPlain(plainLogistic, &dataset.Data{X: x, Y: []float64{1, 0, 0, 0, 1, 1, 1, 0}}, true, nil))(t)
-	require.InDelta(t, -math.Log(3), s.Constant, 1e-9)
-	require.InDelta(t, 2*math.Log(3), s.Coefficients[0], 1e-9)
-	s = must.Of(fitPlain(plainPoisson, &dataset.Data{X: x, Y: []float64{1, 0, 3, 0, 5, 9, 1, 1}}, true, nil))(t)
-	require.InDelta(t, 0, s.Constant, 1e-9)
-	require.InDelta(t, math.Log(4), s.Coefficients[0], 1e-9)
 }
 
 func TestWithoutFit(t *testing.T) {

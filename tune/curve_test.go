@@ -120,31 +120,6 @@ func at(t *testing.T, m problems.Model, lambda []float64) (validation, test floa
 	return r.Refit.Validation, *r.Refit.Test
 }
 
-// What VF-iDCA reports of a cross-validation is the error at weights that the folds share, and its model the one of all
-// rows at these weights; no weights nearby are better.
-func TestCommonWeights(t *testing.T) {
-	for _, repeats := range []int{1, 3} {
-		m := validated(t, repeats)
-		r := must.Of(tune.Run(context.Background(), m, tune.Config{}))(t)
-		require.True(t, r.Selection.Weighted)
-		lambda := []float64{math.Max(r.Lambda[0], 1e-9), math.Max(r.Lambda[1], 1e-9)}
-		validation, test := at(t, m, lambda)
-		require.InEpsilon(t, validation, r.Refit.Validation, 1e-5)
-		require.InEpsilon(t, test, *r.Refit.Test, 1e-4)
-		require.Equal(t, m.Evaluate(r.Selection.X).Validation, r.Refit.Validation)
-		for j := range lambda {
-			for _, factor := range []float64{0.7, 0.9, 1.1, 1.4} {
-				near := []float64{lambda[0], lambda[1]}
-				near[j] *= factor
-				v, _ := at(t, m, near)
-				require.Greater(t, v, r.Refit.Validation*(1-1e-5), "weight %d, factor %v", j, factor)
-			}
-		}
-		paper := must.Of(tune.Run(context.Background(), m, tune.Config{Preset: tune.PresetPaper}))(t)
-		require.False(t, paper.Selection.Weighted, "the paper's are radii")
-	}
-}
-
 // The rule of one standard error takes no more features than the least error, and weights as large as the bound allows.
 func TestOneStandardError(t *testing.T) {
 	m := validated(t, 1)

@@ -10,10 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/dca"
-	"github.com/conetune/conetune/internal/lower/warm"
 	"github.com/conetune/conetune/internal/modeltest"
 	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/outcome"
@@ -164,36 +162,6 @@ func beside(t *testing.T, d dataset.Division) (ours []*regression.Model, custom 
 		}
 	}
 	return ours, custom
-}
-
-// With the same pilots, rungs of a model as a user writes it have the solutions that ours have by fast fits.
-func TestCustomRungs(t *testing.T) {
-	ctx := context.Background()
-	native := must.Of(backends.Open(backends.Default))(t)
-	for _, folds := range []bool{false, true} {
-		ours, custom := beside(t, few(t, folds))
-		for k := range ours {
-			var below, same problems.Model
-			var x [][]float64
-			lambda := []float64{0.05, 0.1}[:len(custom[k].Common)]
-			for r, rung := range ours[k].Advice().Ladder() {
-				name := fmt.Sprintf("%s, folds %v, %s", ours[k].Name(), folds, rung.Name)
-				list := must.Of(rung.Models(below, lambda, x))(t)
-				written := must.Of(custom[k].Advice().Ladder()[r].Models(same, lambda, x))(t)
-				require.Len(t, written, len(list))
-				below, same = list[len(list)/2], written[len(list)/2]
-				fit := must.Of(below.Advice().Together(ctx))(t)
-				pt := must.Of(warm.NewChain(fit).Solve(ctx, lambda, 1e-12))(t)
-				form := must.Of(dca.NewPenalized(same.Program(), dca.Settings{Backend: native,
-					Solver: backends.Options{Eps: 1e-10}}))(t)
-				s := must.Of(form.Solve(ctx, lambda, nil))(t)
-				x = pt.X
-				require.NoError(t, form.Close())
-				require.InDeltaSlice(t, slices.Concat(pt.X...), slices.Concat(s.X...), 1e-5, name)
-				require.InEpsilon(t, below.Evaluate(x).Validation, same.Evaluate(x).Validation, 1e-12, name)
-			}
-		}
-	}
 }
 
 // Whole runs climb the same rungs and take the same one, with the same weights up to what a search leaves to gain.

@@ -309,41 +309,6 @@ func TestEtreeIgnoresTheLowerTriangle(t *testing.T) {
 		post, nil))
 }
 
-func TestPostorder(t *testing.T) {
-	for _, n := range []int{0, 1, 50, 300} {
-		p := randomPattern(n, 2*n, 7)
-		parent := Etree(n, p.colptr, p.rowidx, nil)
-		post := Postorder(parent, nil)
-		requirePermutation(t, n, post)
-		place := make([]int32, n)
-		for k, j := range post {
-			place[j] = int32(k)
-		}
-		size := make([]int32, n)
-		for _, j := range post {
-			size[j]++
-			if f := parent[j]; f >= 0 {
-				require.Greater(t, place[f], place[j])
-				size[f] += size[j]
-			}
-		}
-		for j, f := range parent { // subtrees are contiguous
-			if f >= 0 {
-				require.Greater(t, place[j], place[f]-size[f])
-			}
-		}
-		// The tree renumbered by its postorder is in postorder.
-		renumbered := make([]int32, n)
-		for j, f := range parent {
-			renumbered[place[j]] = -1
-			if f >= 0 {
-				renumbered[place[j]] = place[f]
-			}
-		}
-		require.True(t, slices.Equal(identity(n), Postorder(renumbered, nil)))
-	}
-}
-
 // A path of this length would overflow a recursive postorder of most languages,
 // and in all of them cost a frame a node.
 func TestPostorderOfALongPath(t *testing.T) {

@@ -19,6 +19,7 @@ import (
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/groups"
 	"github.com/conetune/conetune/problems/regression"
+	"github.com/conetune/conetune/table/split"
 	"github.com/conetune/conetune/tune"
 )
 
@@ -176,6 +177,33 @@ func TestMethods(t *testing.T) {
 			require.InEpsilon(t, meanMultinomial(s.Val, best.RefitFit), best.Refit.Validation, 1e-9)
 		}
 	})
+}
+
+// Folds together have the solutions of each as a split of its own, where they leave rows of one table out and where
+// they do not.
+func TestFoldsOfRungs(t *testing.T) {
+	s := modeltest.Split(5, 60, 40, 30, []float64{2, -1, 0.5, 0, 0, 0}, 0.7)
+	whole := must.Of(dataset.CrossValidate(s.Train, 3, 1, nil))(t)
+	first := make([]int, 60)
+	for i := range first {
+		first[i] = i
+	}
+	parts := &dataset.CrossValidation{Data: s.Train, Folds: []split.Fold{{Train: first[:20], Val: first[20:40]},
+		{Train: first[:40], Val: first[40:]}}}
+	g := must.Of(groups.Equal(6, 3))(t)
+	for _, cv := range []*dataset.CrossValidation{whole, parts} {
+		all := must.Of(regression.SparseGroupLasso(cv, options{Groups: g}))(t)
+		lambda := []float64{0.1, 0.05}
+		x, _ := climbed(t, all, lambda)
+		for f, fold := range cv.Folds {
+			rows := &dataset.Split{Train: cv.Data.Rows(fold.Train), Val: cv.Data.Rows(fold.Val)}
+			one := must.Of(regression.SparseGroupLasso(rows, options{Groups: g}))(t)
+			alone, _ := climbed(t, one, lambda)
+			for k := range x {
+				require.InDeltaSlice(t, alone[k][0], x[k][f], 1e-6)
+			}
+		}
+	}
 }
 
 // crossValidation splits 40 rows of six features into three folds.

@@ -397,3 +397,14 @@ func TestParseScaling(t *testing.T) {
 	_, err := ParseScaling("by-table")
 	require.EqualError(t, err, `dataset: unknown scaling "by-table"; known are: deviation, largest, common`)
 }
+
+func TestRows(t *testing.T) {
+	d := table(5, "a", "b")
+	part := d.Rows([]int{3, 1})
+	require.Equal(t, []float64{3, 1}, part.Y)
+	require.Equal(t, []float64{30, 31, 10, 11}, part.Dense().RawMatrix().Data)
+	part.Dense().Set(0, 0, -1)
+	require.Equal(t, 30.0, d.X.At(3, 0), "a copy")
+	n, _ := d.Rows(nil).Dims()
+	require.Zero(t, n)
+}

@@ -84,9 +84,3 @@ func withLast(v, d []float64) []float64 {
 	}
 	return out
 }
-
-// addSum adds what another sum comes to, times v.
-func (s *exactSum) addSum(of exactSum, v float64) {
-	s.addProduct(of.high, v)
-	s.addProduct(of.low, v)
-}

@@ -1,7 +1,6 @@
 package convex_test
 
 import (
-	"context"
 	"math"
 	"math/rand/v2"
 	"strings"
@@ -16,70 +15,9 @@ import (
 	"github.com/conetune/conetune/internal/must"
 )
 
-// precise asks for more than the default, as x is only as good as the root of the gap.
-var precise = convex.SolverOptions{Options: backends.Options{Eps: 1e-10}}
-
 // distance is half the squared distance of x from a.
 func distance(x convex.Expr, a []float64) convex.Expr {
 	return convex.Scale(.5, convex.SumSquares(convex.Sub(x, a)))
-}
-
-// Projections have closed forms, and their multipliers too.
-func TestProjections(t *testing.T) {
-	a := []float64{3, 4}
-	for _, tc := range []struct {
-		name string
-		c    func(m *convex.Model, x convex.Expr) *convex.Constraint
-		want []float64
-		dual []float64
-	}{
-		// Stationarity: x - a + lambda x/|x| = 0 with |x| = 1, so lambda = |a| - 1.
-		{"ball", func(m *convex.Model, x convex.Expr) *convex.Constraint { return m.Le("", convex.Norm2(x), 1) },
-			[]float64{.6, .8}, []float64{4}},
-		// x - a + 2 lambda x = 0 with |x|^2 = 1, so lambda = (|a| - 1)/2.
-		{"squared ball", func(m *convex.Model, x convex.Expr) *convex.Constraint {
-			return m.Le("", convex.SumSquares(x), 1)
-		}, []float64{.6, .8}, []float64{2}},
-		{"half squares, two terms", func(m *convex.Model, x convex.Expr) *convex.Constraint {
-			return m.Le("", convex.Add(convex.Scale(.5, convex.SumSquares(convex.At(x, 0))),
-				convex.Scale(.5, convex.SumSquares(convex.At(x, 1)))), .5)
-		}, []float64{.6, .8}, []float64{4}},
-		{"1-norm ball", func(m *convex.Model, x convex.Expr) *convex.Constraint {
-			return m.Le("", convex.Norm1(x), 1)
-		}, []float64{0, 1}, []float64{3}},
-		{"box", func(m *convex.Model, x convex.Expr) *convex.Constraint { return m.Le("", convex.NormInf(x), 1) },
-			[]float64{1, 1}, []float64{5}},
-		{"box, entries", func(m *convex.Model, x convex.Expr) *convex.Constraint {
-			return m.Le("", convex.Abs(x), []float64{1, 5})
-		}, []float64{1, 4}, []float64{2, 0}},
-		{"squares with a norm", func(m *convex.Model, x convex.Expr) *convex.Constraint {
-			return m.Le("", convex.Add(convex.SumSquares(x), convex.Norm2(x)), 2)
-		}, []float64{.6, .8}, []float64{4. / 3}},
-		{"line", func(m *convex.Model, x convex.Expr) *convex.Constraint { return m.Eq("", convex.Sum(x), 5) },
-			[]float64{2, 3},
-			[]float64{1}},
-		{"half plane", func(m *convex.Model, x convex.Expr) *convex.Constraint {
-			return m.Ge("", convex.Sub(convex.At(x, 0), convex.At(x, 1)), 1)
-		}, []float64{4, 3}, []float64{1}},
-		{"one norm, two sides", func(m *convex.Model, x convex.Expr) *convex.Constraint {
-			return m.Le("", convex.Norm2(x), []float64{7, 1})
-		}, []float64{.6, .8}, []float64{0, 4}},
-		{"two norms", func(m *convex.Model, x convex.Expr) *convex.Constraint {
-			return m.Le("", convex.Max(convex.Add(convex.Abs(x), convex.Norm1(x))), 4)
-			// 2 x_0 + x_1 <= 4 and x_0 + 2 x_1 <= 4 both hold with equality, and
-			// a - x = lambda_1 (2, 1) + lambda_2 (1, 2).
-		}, []float64{4. / 3, 4. / 3}, []float64{(5./3 + 8./3) / 3}},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			m := convex.NewModel()
-			x := m.Vector("x", 2)
-			c := tc.c(m, x)
-			m.Minimize(distance(x, a))
-			r := solve(t, solver(t, m, precise))
-			inDelta(t, tc.want, r.Value(x), 2e-4)
-			inDelta(t, tc.dual, r.Dual(c), 2e-3)
-		})
-	}
 }
 
 // Least squares with many rows is compressed, and solves the normal equations.
@@ -149,60 +87,6 @@ func TestEmptyModels(t *testing.T) {
 	r := solve(t, solver(t, m, convex.SolverOptions{WorkingSets: true}))
 	require.InDelta(t, 0, r.Objective, 1e-7)
 	require.Empty(t, r.Value(none))
-}
-
-// Hinges that pull in both directions, a quantile regression: the median of the targets is a solution.
-func TestHingesQuantile(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 6))
-	const n = 301
-	y := random(rng, n)
-	m := convex.NewModel()
-	b, shift := m.Vector("b", 1), m.Parameter("shift", []float64{0})
-	residual := convex.Sub(y, b)
-	m.Minimize(convex.Add(convex.Sum(convex.Add(convex.Pos(residual), convex.Pos(convex.Neg(residual)))),
-		convex.Dot(shift, b)))
-	s := solver(t, m, convex.SolverOptions{WorkingSets: true})
-	for _, k := range []int{150, 150, 140, 60, 280, 281, 150} {
-		// The sum of |y_i - b| + s b with s = n - 1 - 2k, between odd numbers, is least at the k-th smallest y.
-		require.NoError(t, s.Set(shift, []float64{float64(n - 1 - 2*k)}))
-		r := solve(t, s)
-		below := 0
-		for _, v := range y {
-			if v < r.Value(b)[0]-1e-4 {
-				below++
-			}
-		}
-		require.InDelta(t, k, below, 1)
-	}
-	require.NoError(t, s.Set(shift, []float64{n + 1})) // without a minimum
-	r := must.Of(s.Solve(context.Background()))(t)
-	require.Equal(t, backends.DualInfeasible, r.Status)
-	require.NoError(t, s.Set(shift, []float64{0}))
-	solve(t, s)
-}
-
-// A program that becomes infeasible says so: hinges of |b - y_i| with b in an interval that becomes empty.
-func TestHingesInfeasible(t *testing.T) {
-	rng := rand.New(rand.NewPCG(2, 6))
-	y := random(rng, 100)
-	m := convex.NewModel()
-	b, top := m.Vector("b", 1), m.Parameter("top", []float64{0})
-	residual := convex.Sub(y, b)
-	m.Minimize(convex.Sum(convex.Add(convex.Pos(residual), convex.Pos(convex.Neg(residual)))))
-	m.Ge("", b, 1)
-	m.Le("", b, top)
-	s := solver(t, m, convex.SolverOptions{WorkingSets: true})
-	for _, c := range []struct {
-		top  float64
-		want backends.Status
-	}{{5, backends.Optimal}, {5.1, backends.Optimal}, {-1, backends.PrimalInfeasible}, {5, backends.Optimal}} {
-		require.NoError(t, s.Set(top, []float64{c.top}))
-		r := must.Of(s.Solve(context.Background()))(t)
-		require.Equal(t, c.want, r.Status)
-		if c.want == backends.Optimal {
-			require.InDelta(t, 1, r.Value(b)[0], 1e-6)
-		}
-	}
 }
 
 // Values of exponentials, without overflow.
@@ -275,48 +159,6 @@ func TestConstantOfSquares(t *testing.T) {
 					-2*shift)
 			}
 		}
-	}
-}
-
-// A constant that a caller adds cancels the rest of the objective: x^2 - 2e4 x + 1e8 + 1 >= 1 for x >= 1e4, without
-// squares of x - 1e4 to count from, is known to 1e-8 or said not to be.
-func TestConstantThatCancels(t *testing.T) {
-	m := convex.NewModel()
-	x := m.Vector("x", 1)
-	m.Minimize(convex.Add(convex.SumSquares(x), convex.Scale(-2e4, x), 1e8+1))
-	m.Le("", x, 2e4)
-	r := solveAt(t, solver(t, m, convex.SolverOptions{}))
-	off := math.Abs(r.Objective - 1)
-	if r.Status == backends.Optimal && (off > 2e-8 && r.Message == "" || off > r.Distance) {
-		t.Errorf("objective %.10f, expected 1, distance %.1e, message %q", r.Objective, r.Distance, r.Message)
-	}
-	if r.Status != backends.Optimal && r.Message == "" {
-		t.Errorf("%v without a message", r.Status)
-	}
-	t.Log(r.Status, r.Objective, r.DualObjective, r.Distance, r.Message)
-}
-
-// What the working set of columns solves has the constant, too: sparse x near y in few entries.
-func TestConstantOfSquaresSparse(t *testing.T) {
-	const n, offset = 40, 1e5
-	y, want := make([]float64, n), 0.
-	for i := range 10 {
-		y[4*i] = offset + float64(i)
-		want += y[4*i] - 0.25 // x = y - 1/2: (1/2)^2 + y - 1/2
-	}
-	m := convex.NewModel()
-	x := m.Vector("x", n)
-	m.Minimize(convex.Add(convex.SumSquares(convex.Sub(x, y)), convex.Norm1(x)))
-	p, _ := m.Compile()
-	be, _ := backends.Open("native")
-	for _, sets := range []bool{false, true} {
-		s := must.Of(p.Solver(convex.SolverOptions{Backend: be, WorkingSets: sets}))(t)
-		r := solveAt(t, s)
-		if r.Status != backends.Optimal || math.Abs(r.Objective-want) > 1e-8*want || math.Abs(r.Objective-want) > r.Distance {
-			t.Errorf("working sets %v, engine %v: %v, objective %.8f, expected %.8f, distance %.1e (%s)", sets, r.Engine,
-				r.Status, r.Objective, want, r.Distance, r.Message)
-		}
-		s.Close()
 	}
 }
 

@@ -166,44 +166,6 @@ func TestDerivativeOfFactors(t *testing.T) {
 	require.True(t, differentiated(t, rng, m, []*convex.Parameter{p, w, c}, x, y))
 }
 
-// With the entries of a lasso that are not zero, S, and their signs, x_S = (A_S'A_S)^-1 (A_S'b - lambda sign), whoever
-// has solved it.
-func TestDerivativeOfLasso(t *testing.T) {
-	rng := rand.New(rand.NewPCG(4, 4))
-	const n = 30
-	a, b := regression(rng, 20, n, 3)
-	for _, sets := range []bool{false, true} {
-		m := convex.NewModel()
-		x, lambda := m.Vector("x", n), m.Parameter("lambda", []float64{6})
-		m.Minimize(convex.Add(convex.Scale(0.5, convex.SumSquares(convex.Sub(convex.Mul(a, x), b))),
-			convex.Scale(lambda, convex.Norm1(x))))
-		r := solve(t, solver(t, m, convex.SolverOptions{WorkingSets: sets, Options: backends.Options{Eps: 1e-11}}))
-		got := must.Of(r.Derivative(t.Context(), convex.Change{lambda: {1}}))(t)[x]
-		var support []int
-		for j, v := range r.Value(x) {
-			if math.Abs(v) > 1e-6 {
-				support = append(support, j)
-			}
-		}
-		require.Greater(t, len(support), 2)
-		k := len(support)
-		gram, signs := mat.NewDense(k, k, nil), mat.NewVecDense(k, nil)
-		for i, c := range support {
-			signs.SetVec(i, -math.Copysign(1, r.Value(x)[c]))
-			for j, e := range support {
-				gram.Set(i, j, mat.Dot(a.ColView(c), a.ColView(e)))
-			}
-		}
-		var slope mat.VecDense
-		require.NoError(t, slope.SolveVec(gram, signs))
-		want := make([]float64, n)
-		for i, c := range support {
-			want[c] = slope.AtVec(i)
-		}
-		inDelta(t, want, got, 1e-8)
-	}
-}
-
 // The gradient of losses of a fit, with parameters of their own, against differences of the losses.
 func TestGradientOfLosses(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 8))

@@ -166,33 +166,6 @@ func TestSolverErrors(t *testing.T) {
 	require.ErrorIs(t, err, backends.ErrClosed)
 }
 
-// Infeasible and unbounded models come back as such, with and without working sets.
-func TestInfeasibleAndUnbounded(t *testing.T) {
-	for _, sets := range []bool{false, true} {
-		m := convex.NewModel()
-		b := m.Vector("b", 200)
-		m.Minimize(convex.SumSquares(b))
-		c := m.Le("", convex.Norm1(b), -1)
-
-		r := must.Of(solver(t, m, convex.SolverOptions{WorkingSets: sets}).Solve(context.Background()))(t)
-		require.Equal(t, backends.PrimalInfeasible, r.Status)
-		require.Nil(t, r.Value(b))
-		require.Nil(t, r.Point())
-		require.Nil(t, r.DualResidual(b))
-		require.InDelta(t, 1, r.Dual(c)[0], 1e-6) // |b|_1 >= 0 against <= -1
-
-		m = convex.NewModel()
-		b = m.Vector("b", 200)
-		c = m.Le("", convex.Norm1(convex.Slice(b, 1, 200)), 1)
-
-		m.Minimize(convex.Add(convex.At(b, 0), convex.Scale(0.5, convex.Norm1(b))))
-		r = must.Of(solver(t, m, convex.SolverOptions{WorkingSets: sets}).Solve(context.Background()))(t)
-		require.Equal(t, backends.DualInfeasible, r.Status)
-		require.Negative(t, r.Value(b)[0])
-		require.Nil(t, r.Dual(c))
-	}
-}
-
 // What the calls of the table answer, by name.
 func TestMisuseNamed(t *testing.T) {
 	m := convex.NewModel()
@@ -226,4 +199,31 @@ func TestMisuseNamed(t *testing.T) {
 	require.ErrorIs(t, err, backends.ErrClosed)
 	_, err = new(convex.Solver).Solve(t.Context())
 	require.ErrorIs(t, err, backends.ErrClosed)
+}
+
+// Infeasible and unbounded models come back as such, with and without working sets.
+func TestInfeasibleAndUnbounded(t *testing.T) {
+	for _, sets := range []bool{false, true} {
+		m := convex.NewModel()
+		b := m.Vector("b", 200)
+		m.Minimize(convex.SumSquares(b))
+		c := m.Le("", convex.Norm1(b), -1)
+
+		r := must.Of(solver(t, m, convex.SolverOptions{WorkingSets: sets}).Solve(context.Background()))(t)
+		require.Equal(t, backends.PrimalInfeasible, r.Status)
+		require.Nil(t, r.Value(b))
+		require.Nil(t, r.Point())
+		require.Nil(t, r.DualResidual(b))
+		require.InDelta(t, 1, r.Dual(c)[0], 1e-6) // |b|_1 >= 0 against <= -1
+
+		m = convex.NewModel()
+		b = m.Vector("b", 200)
+		c = m.Le("", convex.Norm1(convex.Slice(b, 1, 200)), 1)
+
+		m.Minimize(convex.Add(convex.At(b, 0), convex.Scale(0.5, convex.Norm1(b))))
+		r = must.Of(solver(t, m, convex.SolverOptions{WorkingSets: sets}).Solve(context.Background()))(t)
+		require.Equal(t, backends.DualInfeasible, r.Status)
+		require.Negative(t, r.Value(b)[0])
+		require.Nil(t, r.Dual(c))
+	}
 }

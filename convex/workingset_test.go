@@ -2,19 +2,16 @@ package convex_test
 
 import (
 	"context"
-	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"pgregory.net/rapid"
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/internal/must"
-	"github.com/conetune/conetune/internal/proptest"
 )
 
 // elasticNet is the lower level of an elastic net: min |Xb - y|^2 / 2n subject
@@ -265,31 +262,4 @@ func TestInfeasibleRestriction(t *testing.T) {
 	residual := must.Of(backends.CheckPrimalInfeasible(problem, r.Conic().Z))(t)
 	require.LessOrEqual(t, residual, 1e-8)
 	require.InDelta(t, 1, 5*r.Dual(sum)[0]-4*r.Dual(norm)[0], 1e-6) // sum >= 5 against |b|_1 <= 4
-}
-
-// Any data: the completed point is optimal for the full program.
-func TestWorkingSetsOnRandomData(t *testing.T) {
-	backend := native(t)
-	proptest.Check(t, func(t *rapid.T) {
-		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
-		n, p := rapid.IntRange(1, 15).Draw(t, "rows"), rapid.IntRange(1, 60).Draw(t, "features")
-		e := newElasticNet(rng, n, p)
-		prog := must.Of(e.m.Compile())(t)
-		sets := must.Of(prog.Solver(convex.SolverOptions{Backend: backend, WorkingSets: true}))(t)
-		full := must.Of(prog.Solver(convex.SolverOptions{Backend: backend}))(t)
-		for range 3 {
-			radii := []float64{.1 + 5*rng.Float64(), .1 + 5*rng.Float64()}
-			require.NoError(t, errors.Join(sets.Set(e.h, radii), full.Set(e.h, radii)))
-			a := must.Of(sets.Solve(context.Background()))(t)
-			b := must.Of(full.Solve(context.Background()))(t)
-			if b.Status != backends.Optimal {
-				continue // the backend cannot solve it
-			}
-			require.Equal(t, backends.Optimal, a.Status, a.Message)
-			require.InDelta(t, b.Objective, a.Objective, 3e-8*max(1, b.Objective))
-			pt := a.Conic()
-			res, _, _ := backends.Recheck(must.Of(sets.Program().Problem())(t), pt.X, pt.S, pt.Z)
-			require.LessOrEqual(t, res.Max(), 1e-8)
-		}
-	})
 }

@@ -116,28 +116,6 @@ func TestUpperVariable(t *testing.T) {
 	}
 }
 
-// The loss depends on u: x = u, so that v = 0 and its slope come from l alone.
-func TestLossDependsOnUpperVariable(t *testing.T) {
-	p := dca.Program{
-		Name: "shift", H0: []float64{2}, Lo: []float64{-3}, Hi: []float64{3},
-		Build: func(m *convex.Model, h convex.Expr) dca.Level {
-			x := m.Vector("x", 1)
-			return dca.Level{
-				X:          []*convex.Variable{x},
-				Train:      convex.Scale(0.5, convex.SumSquares(convex.Sub(x, h))),
-				Validation: convex.Scale(0.5, convex.SumSquares(convex.Sub(x, -1))),
-			}
-		},
-	}
-	for _, s := range []dca.Settings{{Tol: 1e-5, MaxIter: 1000}, {Tol: 1e-5, GapTol: 1e-6, Agreement: 1}} {
-		s.Backend = native(t)
-		res := must.Of(dca.Solve(context.Background(), p, s))(t)
-		require.Equal(t, outcome.Converged, res.Status)
-		require.InDelta(t, -1, res.H[0], 2e-2)
-		require.InDelta(t, -1, res.X[0][0], 2e-2)
-	}
-}
-
 // With epsilon > 0 the constraint is l - v <= epsilon: from 0 < b < a, x may differ from r.
 func TestEpsilonRelaxes(t *testing.T) {
 	// With rho = 1e-3 a solve of accuracy eps knows z to sqrt(eps/rho) at worst, and steps of 1e-6 are asked for.

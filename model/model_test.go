@@ -61,19 +61,6 @@ func save(t *testing.T, text string) string {
 	return path
 }
 
-func TestRoundTrip(t *testing.T) {
-	for name, m := range samples() {
-		require.Equal(t, text(t, m), text(t, m))
-		got, err := Read(save(t, text(t, m)))
-		require.NoError(t, err, name)
-		want := m
-		want.complete()
-		want.Format, want.Version, want.Checksum = Format, version, got.Checksum
-		require.Equal(t, want, *got)
-		require.NotEmpty(t, got.Checksum)
-	}
-}
-
 func TestPredict(t *testing.T) {
 	m := samples()
 	elastic, svm, several, matrix := m["elastic-net"], m["svm"], m["multi-task"], m["matrix-completion"]

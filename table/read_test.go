@@ -15,7 +15,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/internal/readertest"
 )
 
@@ -302,49 +301,6 @@ func TestReadErrors(t *testing.T) {
 	}
 }
 
-// A table of many blocks is that of a plain reader, dense and mostly zero, whatever the lines that are passed over.
-func TestBlocks(t *testing.T) {
-	var text strings.Builder
-	text.WriteString("a,b,c,d,e,f,y\n")
-	var want [][]string
-	var lines []int
-	line := 1
-	for i := range 60000 {
-		if i%1000 == 500 {
-			text.WriteString("\n# passed over\n")
-			line += 2
-		}
-		row := []string{fmt.Sprint(i), "0", "0", "0", "0", fmt.Sprint("t", i%70), fmt.Sprint(float64(i) / 8)}
-		if i > 30000 {
-			row = []string{"0", "0", "0", "0", fmt.Sprint(i % 3), "0", "0"}
-		}
-		if i%77 == 0 {
-			row[2] = "NA"
-		}
-		text.WriteString(strings.Join(row, ",") + "\n")
-		line++
-		want, lines = append(want, row), append(lines, line)
-	}
-	table := decode(t, text.String(), Options{})
-	require.Greater(t, len(table.blocks), 5)
-	sparse := 0
-	for _, b := range table.blocks {
-		if b.start != nil {
-			sparse++
-		}
-	}
-	require.Greater(t, sparse, 0)
-	require.Less(t, sparse, len(table.blocks))
-	require.Equal(t, want, cells(table))
-	for i, line := range lines {
-		require.Equal(t, line, table.Line(i))
-	}
-	c := table.columns[0]
-	require.Equal(t, 60000, table.Rows())
-	require.Equal(t, 30000, c.nonzero)
-	require.Equal(t, 780, table.columns[2].Missing)
-}
-
 func TestCells(t *testing.T) {
 	for _, v := range []float64{0, math.Copysign(0, -1), 1, -1e70, 5e-324, math.MaxFloat64} {
 		_, text := textCode(v)
@@ -359,27 +315,6 @@ func TestCells(t *testing.T) {
 	require.False(t, text || isNumber(missingCell))
 	_, text = textCode(math.NaN())
 	require.False(t, text)
-}
-
-// Cells come back as texts, numbers in their shortest form, whether blocks are dense or sparse.
-func TestText(t *testing.T) {
-	for _, zeros := range []string{"", ",0,0,0,0,0,0,0,0"} {
-		names := strings.Repeat(",z", strings.Count(zeros, "0"))
-		for k := range strings.Count(zeros, "0") {
-			names = strings.Replace(names, ",z", fmt.Sprintf(",w%d", k), 1)
-		}
-		table := decode(t, "id,n,g"+names+"\n\"a, b\",1.50,3 %"+zeros+"\n,007,4 %"+zeros+"\nc,,5 %"+zeros+"\n", Options{})
-		var got []string
-		for i := range 3 {
-			for j := range 2 {
-				text := must.Of(table.Text(i, j))(t)
-				got = append(got, text)
-			}
-		}
-		require.Equal(t, []string{"a, b", "1.5", "", "7", "c", ""}, got)
-		text := must.Of(table.Text(1, 2))(t)
-		require.Equal(t, "4 %", text)
-	}
 }
 
 // benchmarkText has numbers of 6 to 17 digits, and texts in every so many columns.

@@ -2,13 +2,18 @@ package tune_test
 
 import (
 	"context"
+	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/must"
+	"github.com/conetune/conetune/outcome"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/regression"
@@ -115,31 +120,6 @@ func at(t *testing.T, m problems.Model, lambda []float64) (validation, test floa
 	return r.Refit.Validation, *r.Refit.Test
 }
 
-// What VF-iDCA reports of a cross-validation is the error at weights that the folds share, and its model the one of all
-// rows at these weights; no weights nearby are better.
-func TestCommonWeights(t *testing.T) {
-	for _, repeats := range []int{1, 3} {
-		m := validated(t, repeats)
-		r := must.Of(tune.Run(context.Background(), m, tune.Config{}))(t)
-		require.True(t, r.Selection.Weighted)
-		lambda := []float64{math.Max(r.Lambda[0], 1e-9), math.Max(r.Lambda[1], 1e-9)}
-		validation, test := at(t, m, lambda)
-		require.InEpsilon(t, validation, r.Refit.Validation, 1e-5)
-		require.InEpsilon(t, test, *r.Refit.Test, 1e-4)
-		require.Equal(t, m.Evaluate(r.Selection.X).Validation, r.Refit.Validation)
-		for j := range lambda {
-			for _, factor := range []float64{0.7, 0.9, 1.1, 1.4} {
-				near := []float64{lambda[0], lambda[1]}
-				near[j] *= factor
-				v, _ := at(t, m, near)
-				require.Greater(t, v, r.Refit.Validation*(1-1e-5), "weight %d, factor %v", j, factor)
-			}
-		}
-		paper := must.Of(tune.Run(context.Background(), m, tune.Config{Preset: tune.PresetPaper}))(t)
-		require.False(t, paper.Selection.Weighted, "the paper's are radii")
-	}
-}
-
 // The rule of one standard error takes no more features than the least error, and weights as large as the bound allows.
 func TestOneStandardError(t *testing.T) {
 	m := validated(t, 1)
@@ -175,4 +155,163 @@ func TestSharedWeightsWithoutIterations(t *testing.T) {
 	small := must.Of(tune.Run(context.Background(), validated(t, 1), tune.Config{MaxIter: 200}))(t)
 	require.Positive(t, small.Iterations)
 	require.True(t, small.Trace[0].Iterates())
+}
+
+// A model of one's own, a trend filter: a signal is measured twice, the sum of all its changes of slope is bounded by a
+// radius, and the radius is chosen so that what is fitted to the first measurement predicts the second.
+func ExampleCustom() {
+	var first, second []float64
+	for i := range 25 {
+		signal := math.Abs(float64(i)-12) / 2
+		first = append(first, signal+0.5*math.Sin(float64(5*i)))
+		second = append(second, signal+0.5*math.Cos(float64(7*i)))
+	}
+	model := tune.Custom{Bilevel: dca.Program{
+		Name: "trend", Radii: 1,
+		Build: func(m *convex.Model, h convex.Expr) dca.Level {
+			x := m.Vector("x", 25)
+			slope := convex.Sub(convex.Slice(x, 1, 25), convex.Slice(x, 0, 24))
+			bends := convex.Sub(convex.Slice(slope, 1, 24), convex.Slice(slope, 0, 23))
+			return dca.Level{
+				X:           []*convex.Variable{x},
+				Train:       convex.Scale(1./50, convex.SumSquares(convex.Sub(x, first))),
+				Validation:  convex.Scale(1./50, convex.SumSquares(convex.Sub(x, second))),
+				Constraints: []convex.Expr{convex.Sub(convex.Norm1(bends), h)},
+			}
+		},
+	}}
+	result, err := tune.VFiDCA(context.Background(), model, tune.Config{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%s: changes of slope up to %.2f, validation error %.2f\n", result.Status, result.Radii[0],
+		result.Refit.Validation)
+	// Output: converged: changes of slope up to 0.96, validation error 0.07
+}
+
+// folded is the program of a fit x to the numbers of several folds, one block for each, with squares for losses or
+// absolute values.
+func folded(name string, train, val []float64, loss func(convex.Operand) convex.Expr) dca.Program {
+	p := dca.Program{Name: name, H0: []float64{2}, Radii: 1}
+	for t := range train {
+		p.Blocks = append(p.Blocks, func(m *convex.Model, h convex.Expr) dca.Level {
+			x := m.Vector("x", 1)
+			share := 1 / float64(len(train))
+			return dca.Level{
+				X:           []*convex.Variable{x},
+				Train:       convex.Scale(share, loss(convex.Sub(x, train[t]))),
+				Validation:  convex.Scale(share, loss(convex.Sub(x, val[t]))),
+				Constraints: []convex.Expr{convex.Sub(convex.Scale(0.5, convex.SumSquares(x)), h)},
+			}
+		})
+	}
+	return p
+}
+
+func halfSquares(r convex.Operand) convex.Expr { return convex.Scale(0.5, convex.SumSquares(r)) }
+
+// Every method takes a model of one's own. Blocks need no Score. In the penalty form the folds have x = a/(1 + lambda),
+// a = 3 and 6 with the validation values 1 and 2: lambda = 2 is best. A radius is one for both, whose x are then the
+// same: 1.5 is best, with 1/8.
+func TestCustomBlocks(t *testing.T) {
+	model := tune.Custom{Bilevel: folded("folds", []float64{3, 6}, []float64{1, 2}, halfSquares)}
+	e := model.Evaluate([][]float64{{2}, {5}})
+	require.InDelta(t, (1.+9)/4, e.Validation, 1e-15)
+	require.Nil(t, e.Test)
+	require.Equal(t, []string{"h1"}, model.Names())
+	require.True(t, math.IsNaN(model.Evaluate([][]float64{{2}}).Validation), "of one fold only")
+	for _, method := range []string{"vf-idca", "grid", "random", "tpe", "cma-es"} {
+		r, err := tune.Run(context.Background(), model, tune.Config{Method: method, Evaluations: 40, Seed: 1,
+			Ranges: []tune.Range{{Low: 0.1, High: 10}}})
+		require.NoError(t, err, method)
+		require.Equal(t, outcome.Converged, r.Status, method)
+		require.Equal(t, tune.FinalTrain, r.TrainedOn)
+		x := r.Selection.X
+		require.InDelta(t, (math.Pow(x[0][0]-1, 2)+math.Pow(x[1][0]-2, 2))/4, r.Refit.Validation, 1e-12, method)
+		least := 0.0
+		if method == "vf-idca" {
+			least = 1. / 8
+		}
+		require.InDelta(t, least, r.Refit.Validation, 0.05, method)
+	}
+}
+
+// A name says nothing about what a custom model is: one with absolute values for losses stays that.
+func TestCustomByTheNameOfOurs(t *testing.T) {
+	for _, name := range []string{"svm", "elastic-net", "weighted-lasso", "logistic", "sparse-group-lasso",
+		"matrix-completion"} {
+		model := tune.Custom{Bilevel: folded(name, []float64{3}, []float64{1}, convex.Norm1)}
+		for _, preset := range []string{"", tune.PresetPaper} {
+			for _, method := range []string{"vf-idca", "grid", "tpe", "tpe2", "random", "cma-es", "igjo", "ifdm", "hoag"} {
+				r, err := tune.Run(context.Background(), model, tune.Config{Method: method, Preset: preset, Evaluations: 20,
+					Seed: 1, Ranges: []tune.Range{{Low: 0.1, High: 10}}})
+				require.NoError(t, err, "%s by %s", name, method)
+				require.InDelta(t, math.Abs(r.Selection.X[0][0]-1), r.Refit.Validation, 1e-12, "%s by %s", name, method)
+				// The derivative of |x - 3| + lambda x^2 / 2 vanishes at min(3, 1/lambda).
+				if method != "vf-idca" {
+					require.InDelta(t, math.Min(3, 1/r.Lambda[0]), r.Selection.X[0][0], 1e-4, "%s by %s", name, method)
+				}
+			}
+		}
+	}
+}
+
+// Descents along the derivatives of conic programs end where these vanish: by a weight for each of two penalties and an
+// upper variable u, (x - 3)^2 / 2 + (x - u)^2 / 2 + l1 |y - 2| + (y - 5)^2 / 2 + l2 z^2 / 2 + (z - 3)^2 / 2 has
+// x = (3 + u) / 2, y = 5 - l1 above 2 and z = 3 / (1 + l2).
+func TestCustomDescents(t *testing.T) {
+	p := dca.Program{Name: "three", H0: []float64{1, 1, 1}, Radii: 2, Lo: []float64{0, 0, 0.1}, Hi: []float64{9, 9, 10},
+		Build: func(m *convex.Model, h convex.Expr) dca.Level {
+			x, y, z := m.Vector("x", 1), m.Vector("y", 1), m.Vector("z", 1)
+			square := func(x convex.Expr, a float64) convex.Expr { return halfSquares(convex.Sub(x, a)) }
+			u := convex.At(h, 2)
+			return dca.Level{X: []*convex.Variable{x, y, z},
+				Train:      convex.Add(square(x, 3), halfSquares(convex.Sub(x, u)), square(y, 5), square(z, 3)),
+				Validation: convex.Add(square(x, 2.5), square(y, 3), square(z, 1), 0.1),
+				Constraints: []convex.Expr{convex.Sub(convex.Norm1(convex.Sub(y, 2)), convex.At(h, 0)),
+					convex.Sub(square(z, 0), convex.At(h, 1))}}
+		}}
+	for _, method := range []string{"igjo", "ifdm", "hoag"} {
+		r, err := tune.Run(context.Background(), tune.Custom{Bilevel: p}, tune.Config{Method: method, Tol: 1e-8})
+		require.NoError(t, err)
+		require.Equal(t, outcome.Converged, r.Status, method)
+		require.InDelta(t, 0.1, r.Refit.Validation, 1e-5, method)
+		require.InDeltaSlice(t, []float64{2, 2, 2}, slices.Concat(r.Selection.Lambda, r.Selection.Upper), 1e-2, method)
+	}
+}
+
+// nearTwo has the fit x = 3 / (1 + lambda), the validation error 1/2 (x - 1)^2 and the score |x - 2|.
+type nearTwo struct{ tune.Custom }
+
+func (nearTwo) Advice() problems.Advice {
+	return problems.Advice{Score: func(x [][]float64) float64 { return math.Abs(x[0][0] - 2) }}
+}
+
+func newNearTwo() nearTwo {
+	return nearTwo{tune.Custom{Bilevel: folded("ridge", []float64{3}, []float64{1}, halfSquares)}}
+}
+
+// Searches take the least score, lambda = 1/2, where the model has one, and the least validation error, lambda = 2, for
+// the paper.
+func TestScored(t *testing.T) {
+	for _, method := range []string{tune.MethodGrid, tune.MethodRandom, tune.MethodTPE, tune.MethodCMAES} {
+		c := tune.Config{Method: method, Evaluations: 60, Seed: 1}
+		r := must.Of(tune.Run(context.Background(), newNearTwo(), c))(t)
+		require.InEpsilon(t, 0.5, r.Lambda[0], 0.3, method)
+		x := 3 / (1 + r.Lambda[0])
+		require.InDelta(t, math.Abs(x-2), *r.Score, 1e-6)
+		require.InDelta(t, (x-1)*(x-1)/2, r.Refit.Validation, 1e-6)
+		require.Equal(t, *r.Score, r.Value())
+		last := r.Trace[len(r.Trace)-1]
+		require.Equal(t, r.Refit.Validation, *last.Best, "the trace ends with what the report has")
+		for _, e := range r.Trace {
+			require.GreaterOrEqual(t, e.Value(), *r.Score)
+		}
+
+		c.Preset = tune.PresetPaper
+		r = must.Of(tune.Run(context.Background(), newNearTwo(), c))(t)
+		require.InEpsilon(t, 2, r.Lambda[0], 0.3, method)
+		require.Nil(t, r.Score)
+	}
 }

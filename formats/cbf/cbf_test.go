@@ -21,41 +21,6 @@ import (
 	"github.com/conetune/conetune/internal/readertest"
 )
 
-func TestReadSmall(t *testing.T) {
-	m := must.Of(Read("testdata/small.cbf"))(t)
-	assert.Equal(t, &Model{
-		Version: 1, Maximize: true,
-		Var: []Cone{{Kind: RotatedSecond, Dim: 3}, {Kind: Free, Dim: 1}},
-		Con: []Cone{{Kind: Zero, Dim: 1}, {Kind: Nonpositive, Dim: 1}, {Kind: SecondOrder, Dim: 3},
-			{Kind: Nonnegative, Dim: 1}, {Kind: Free}},
-		Objective: []Entry{{[4]int{0}, -1}, {[4]int{1}, -1}, {[4]int{3}, -1}}, Constant: 7,
-		A: []Entry{{[4]int{0, 2}, 1}, {[4]int{1, 0}, -1}, {[4]int{2, 3}, 1}, {[4]int{3, 0}, 1}, {[4]int{3, 1}, -1},
-			{[4]int{5, 1}, 1}},
-		B: []Entry{{[4]int{0}, -2}, {[4]int{1}, 1}, {[4]int{4}, 1}},
-	}, m)
-}
-
-func TestReadCones(t *testing.T) {
-	m := must.Of(Read("testdata/cones.cbf"))(t)
-	assert.Equal(t, []Cone{{Kind: Exponential, Dim: 3}, {Kind: Power, Dim: 3, Powers: []float64{1, 3}},
-		{Kind: Free, Dim: 1}}, m.Var)
-	assert.Equal(t, []int{2}, m.PSDVar)
-	assert.Equal(t, []int{2}, m.PSDCon)
-	assert.Equal(t, []Entry{{[4]int{0, 0, 0}, 1}, {[4]int{0, 1, 1}, 1}}, m.ObjectiveMatrix)
-	assert.Equal(t, []Entry{{[4]int{4, 0, 1, 0}, 1}}, m.F)
-	assert.Equal(t, []Entry{{[4]int{0, 6, 1, 0}, 1}}, m.H, "in the lower triangle")
-	assert.Equal(t, []Entry{{[4]int{0, 0, 0}, 1}, {[4]int{0, 1, 1}, 4}}, m.D)
-}
-
-// Cones that cones.cbf has not.
-func TestReadOtherCones(t *testing.T) {
-	m := must.Of(Decode("cones.cbf", strings.NewReader(head+"POW*CONES\n2 3\n1\n5\n2\n1\n2\n"+
-		"VAR\n9 3\nEXP* 3\n@1:POW* 3\nSVECPSD 3\nCON\n6 2\nGMEANABS 3\nGMEANABS* 3\nFCOORD\n0\n")))(t)
-	assert.Equal(t, []Cone{{Kind: DualExponential, Dim: 3}, {Kind: DualPower, Dim: 3, Powers: []float64{1, 2}},
-		{Kind: PSDVector, Dim: 3}}, m.Var)
-	assert.Equal(t, []Cone{{Kind: GeometricMean, Dim: 3}, {Kind: DualGeometricMean, Dim: 3}}, m.Con)
-}
-
 func TestErrors(t *testing.T) {
 	head := "VER\n2\nOBJSENSE\nMIN\n"
 	vars := head + "VAR\n3 1\nF 3\nCON\n2 1\nL+ 2\n"

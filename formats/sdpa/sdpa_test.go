@@ -16,15 +16,6 @@ import (
 	"github.com/conetune/conetune/internal/readertest"
 )
 
-func TestReadSmall(t *testing.T) {
-	m := must.Of(Read("testdata/small.dat-s"))(t)
-	assert.Equal(t, []float64{2, 1}, m.C)
-	assert.Equal(t, []int{2, -2, 1}, m.Blocks)
-	require.Len(t, m.Entries, 10)
-	assert.Equal(t, cbf.Entry{Index: [4]int{0, 0, 1, 0}, Value: -1}, m.Entries[0], "the mirror image of (1, 2)")
-	assert.Equal(t, cbf.Entry{Index: [4]int{0, 1, 1, 1}, Value: .5}, m.Entries[4])
-}
-
 func TestLayouts(t *testing.T) {
 	want := must.Of(Read("testdata/small.dat-s"))(t)
 	for name, text := range map[string]string{
@@ -204,18 +195,6 @@ func TestKnownOptimum(t *testing.T) {
 	y := p.Solution(&backends.Solution{X: x, S: s, Z: z}).MatrixY
 	assert.InDeltaSlice(t, []float64{2, -math.Sqrt2, 1}, y[0], 1e-12)
 	assert.Equal(t, []float64{0, 0}, y[1])
-}
-
-// TestSolveDiagonal is a linear program, which every backend takes.
-func TestSolveDiagonal(t *testing.T) {
-	m := must.Of(Decode("lp.dat-s",
-		strings.NewReader("2\n2\n-2 1\n1 1\n0 1 1 1 1\n0 1 2 2 2\n1 1 1 1 1\n1 1 2 2 1\n2 1 2 2 1\n2 2 1 1 1\n")))(t)
-	p := must.Of(m.Conic())(t)
-	s := readertest.Solve(t, p.Problem)
-	require.Equal(t, backends.Optimal, s.Status)
-	got := p.Solution(s) // x1 >= 1, x1 + x2 >= 2, x2 >= 0
-	assert.InDelta(t, 2, got.Objective, 1e-6)
-	assert.InDelta(t, 2, got.X[0]+got.X[1], 1e-6)
 }
 
 var format = readertest.Program[Model]{

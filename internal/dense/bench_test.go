@@ -25,76 +25,46 @@ func randoms(n int) []float64 {
 
 var benchSizes = []int{16, 64, 100, 128, 256, 500, 1000}
 
-func BenchmarkGemmNT(b *testing.B) {
-	for _, s := range gemmShapes() {
-		m, n, k := s[0], s[1], s[2]
-		b.Run(fmt.Sprintf("m=%d/n=%d/k=%d", m, n, k), func(b *testing.B) {
-			x, y, z := randoms(m*k), randoms(n*k), randoms(m*n)
+// BenchmarkKernels runs each kernel with the shapes that supernodes give and, for products and solves, gonum's of the
+// same: that stores by rows, so that its C = A'B with A k x m, B k x n is what our columns are to it. Copies of what a
+// kernel overwrites count as time.
+func BenchmarkKernels(b *testing.B) {
+	run := func(name string, flops float64, f func()) {
+		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				GemmNT(m, n, k, x, m, y, n, z, m)
+				f()
 			}
-			reportFlops(b, 2*float64(m)*float64(n)*float64(k))
+			reportFlops(b, flops)
 		})
 	}
-}
-
-// gemmShapes are cubes, and the panels that supernodes give.
-func gemmShapes() [][3]int {
-	shapes := [][3]int{{1, 1, 1}, {2, 2, 2}, {4, 4, 4}, {8, 8, 4}}
+	var g gonum.Implementation
+	shapes := [][3]int{{1, 1, 1}, {2, 2, 2}, {4, 4, 4}, {8, 8, 4}} // m x n products of k
 	for _, k := range []int{1, 4, 8, 16, 32, 50, 100, 300, 3000} {
 		shapes = append(shapes, [3]int{100, 100, k})
 	}
 	for _, n := range benchSizes {
 		shapes = append(shapes, [3]int{n, n, n})
 	}
-	return shapes
-}
-
-// BenchmarkGonumDgemm is the same product by gonum, which stores by rows: C = A'B
-// with A k x m, B k x n is what our columns are to it.
-func BenchmarkGonumDgemm(b *testing.B) {
-	for _, s := range gemmShapes() {
-		m, n, k := s[0], s[1], s[2]
-		b.Run(fmt.Sprintf("m=%d/n=%d/k=%d", m, n, k), func(b *testing.B) {
-			x, y, z := randoms(m*k), randoms(n*k), randoms(m*n)
-			for b.Loop() {
-				gonum.Implementation{}.Dgemm(blas.Trans, blas.NoTrans, n, m, k, -1, y, n, x, m, 1, z, m)
-			}
-			reportFlops(b, 2*float64(m)*float64(n)*float64(k))
-		})
-	}
-}
-
-func BenchmarkSyrkNT(b *testing.B) {
-	shapes := [][2]int{{100, 4}, {100, 50}, {100, 300}, {100, 3000}}
-	for _, n := range benchSizes {
-		shapes = append(shapes, [2]int{n, n})
-	}
 	for _, s := range shapes {
-		n, k := s[0], s[1]
-		b.Run(fmt.Sprintf("n=%d/k=%d", n, k), func(b *testing.B) {
-			x, y, z := randoms(n*k), randoms(n*k), randoms(n*n)
-			for b.Loop() {
-				SyrkNT(n, k, x, n, y, n, z, n)
-			}
-			reportFlops(b, float64(n)*float64(n+1)*float64(k))
+		m, n, k := s[0], s[1], s[2]
+		x, y, z, at := randoms(m*k), randoms(n*k), randoms(m*n), fmt.Sprintf("/m=%d/n=%d/k=%d", m, n, k)
+		run("gemm"+at, 2*float64(m*n*k), func() { GemmNT(m, n, k, x, m, y, n, z, m) })
+		run("gonum's gemm"+at, 2*float64(m*n*k), func() {
+			g.Dgemm(blas.Trans, blas.NoTrans, n, m, k, -1, y, n, x, m, 1, z, m)
 		})
+		if m == n {
+			run("syrk"+at, float64(n*(n+1)*k), func() { SyrkNT(n, k, x, n, y, n, z, n) })
+		}
 	}
-}
-
-// BenchmarkTrsmRightLT counts the copy of X as time.
-func BenchmarkTrsmRightLT(b *testing.B) {
 	for _, n := range benchSizes {
-		b.Run(sizeName(n), func(b *testing.B) {
-			rng := rand.New(rand.NewPCG(33, 34))
-			l, x := unitLower(rng, n), make([]float64, n*n)
-			fresh := randoms(n * n)
-			for b.Loop() {
-				copy(x, fresh)
-				TrsmRightLT(n, n, l.slice(), l.ld, x, n)
-			}
-			reportFlops(b, float64(n)*float64(n)*float64(n))
-		})
+		a, x, y, z := randoms(n*n), randoms(n), randoms(n), make([]float64, n*n)
+		l, square, at := unitLower(rand.New(rand.NewPCG(37, 38)), n), float64(n)*float64(n), "/"+sizeName(n)
+		run("gemv"+at, 2*square, func() { GemvN(n, n, a, n, x, y) })
+		run("gemv of A'"+at, 2*square, func() { GemvT(n, n, a, n, x, y) })
+		run("gonum's gemv"+at, 2*square, func() { g.Dgemv(blas.Trans, n, n, -1, a, n, x, 1, 1, y, 1) })
+		run("trsv"+at, square, func() { TrsvN(n, l.slice(), l.ld, x) })
+		run("trsv of L'"+at, square, func() { TrsvT(n, l.slice(), l.ld, x) })
+		run("trsm"+at, square*float64(n), func() { copy(z, a); TrsmRightLT(n, n, l.slice(), l.ld, z, n) })
 	}
 }
 
@@ -114,48 +84,4 @@ func benchmarkLDL(b *testing.B, rng *rand.Rand, n int) {
 		LDL(n, q.slice(), q.ld, d, s, 0, 1)
 	}
 	reportFlops(b, float64(n)*float64(n)*float64(n)/3)
-}
-
-func BenchmarkGemv(b *testing.B) {
-	for _, n := range benchSizes {
-		a, x, y := randoms(n*n), randoms(n), randoms(n)
-		flops := 2 * float64(n) * float64(n)
-		b.Run("N/"+sizeName(n), func(b *testing.B) {
-			for b.Loop() {
-				GemvN(n, n, a, n, x, y)
-			}
-			reportFlops(b, flops)
-		})
-		b.Run("T/"+sizeName(n), func(b *testing.B) {
-			for b.Loop() {
-				GemvT(n, n, a, n, x, y)
-			}
-			reportFlops(b, flops)
-		})
-		b.Run("gonum/"+sizeName(n), func(b *testing.B) {
-			for b.Loop() {
-				gonum.Implementation{}.Dgemv(blas.Trans, n, n, -1, a, n, x, 1, 1, y, 1)
-			}
-			reportFlops(b, flops)
-		})
-	}
-}
-
-func BenchmarkTrsv(b *testing.B) {
-	for _, n := range benchSizes {
-		rng := rand.New(rand.NewPCG(37, 38))
-		l, x := unitLower(rng, n), randoms(n)
-		b.Run("N/"+sizeName(n), func(b *testing.B) {
-			for b.Loop() {
-				TrsvN(n, l.slice(), l.ld, x)
-			}
-			reportFlops(b, float64(n)*float64(n))
-		})
-		b.Run("T/"+sizeName(n), func(b *testing.B) {
-			for b.Loop() {
-				TrsvT(n, l.slice(), l.ld, x)
-			}
-			reportFlops(b, float64(n)*float64(n))
-		})
-	}
 }

@@ -71,22 +71,6 @@ func TestGenerateSignalToNoise(t *testing.T) {
 	}
 }
 
-// The nonzero coefficients are anywhere, each place as likely as another.
-func TestGenerateSupport(t *testing.T) {
-	const p, seeds = 30, 400
-	count := make([]float64, p)
-	for seed := range uint64(seeds) {
-		_, b, err := Generate(Config{Train: 1, Val: 1, Features: p}, seed)
-		require.NoError(t, err)
-		for j, v := range b {
-			count[j] += v
-		}
-	}
-	for j, c := range count {
-		require.InDelta(t, seeds/2, c, 5*math.Sqrt(seeds/4), "place %d", j)
-	}
-}
-
 func TestPresets(t *testing.T) {
 	sizes := map[string][4]int{
 		"100-20-250-p250":   {100, 20, 250, 250},

@@ -113,30 +113,6 @@ func TestLowerLevelIsOptimal(t *testing.T) {
 	}
 }
 
-// With the paper's settings a group at zero stays there as long as its multipliers are positive; with the least ones it
-// may come back.
-func TestHoldZeros(t *testing.T) {
-	const zero = 2e-6
-	back := func(hold bool) (n int) {
-		m := newModel(t, small(t), matcomp.Options{})
-		s := m.PaperSettings()
-		require.True(t, s.HoldZeros)
-		require.False(t, m.DefaultSettings().HoldZeros)
-		s.HoldZeros = hold
-		trace := modeltest.Solve(t, m, s).Trace
-		for k, it := range trace[1:] {
-			for j, before := range trace[k].H {
-				if before <= zero && trace[k].Lambda[j] > 1e-4 && it.H[j] > zero {
-					n++
-				}
-			}
-		}
-		return n
-	}
-	require.Zero(t, back(true))
-	require.Positive(t, back(false))
-}
-
 // The runs of an independent implementation in Python, see testdata/README.md.
 func TestAgainstPython(t *testing.T) {
 	raw := must.Of(os.ReadFile("testdata/small/vfidca_cvxpy.json"))(t)

@@ -4,10 +4,13 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/internal/modeltest"
@@ -17,6 +20,7 @@ import (
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/groups"
 	"github.com/conetune/conetune/problems/regression"
+	"github.com/conetune/conetune/table/split"
 	"github.com/conetune/conetune/tune"
 )
 
@@ -212,4 +216,154 @@ func meanMultinomial(d *dataset.Data, f problems.Fit) float64 {
 		sum -= math.Log(own/total) / float64(len(d.Y))
 	}
 	return sum
+}
+
+// Rows, radii and options of each model that make no sense are errors, which begin with the model.
+func TestBadOptions(t *testing.T) {
+	type terms = regression.Terms
+	s := modeltest.Split(1, 12, 5, 5, []float64{1, 2, 3}, 1)
+	six := modeltest.Split(1, 12, 5, 5, []float64{1, 2, 3, 0, 0, 0}, 1)
+	few := must.Of(groups.Equal(2, 1))(t)
+	as := func(_ *regression.Model, err error) error { return err }
+	for name, build := range models(t) {
+		of := func(s dataset.Division, o options) error {
+			_, err := build(s, o)
+			return err
+		}
+		require.NoError(t, of(six, options{}), name)
+		require.ErrorContains(t, of(nil, options{}), "no data", name)
+		require.ErrorContains(t, of(&dataset.Split{}, options{}), name)
+		for want, r0 := range map[string][]float64{
+			"0 radii to start from": {}, "9 radii to start from": make([]float64, 9), `radius of "`: {-1},
+			"is NaN, expected a finite number": {math.NaN()}, "is +Inf, expected a finite number": {math.Inf(1)},
+		} {
+			err := of(six, options{R0: r0})
+			require.ErrorContains(t, err, name)
+			require.ErrorContains(t, err, want, name)
+		}
+	}
+	for want, err := range map[string]error{
+		"gamma is -1":          as(regression.AdaptiveLasso(s, options{Gamma: -1})),
+		"gamma is +Inf":        as(regression.AdaptiveLasso(s, options{Gamma: math.Inf(1)})),
+		`unknown pilot "tree"`: as(regression.AdaptiveLasso(s, options{Pilot: "tree"})),
+		"order -1 of 3 coefficients, expected an order from":     as(regression.FusedLasso(s, options{Order: -1})),
+		"order 3 of 3 coefficients, expected an order from":      as(regression.FusedLasso(s, options{Order: 3})),
+		"group-lasso: feature 2 is in no group":                  as(regression.GroupLasso(s, options{Groups: few})),
+		"sparse-group-lasso: feature 2 is in no group":           as(regression.SparseGroupLasso(s, options{Groups: few})),
+		"sparse-group-lasso: no groups":                          as(regression.SparseGroupLasso(s, options{})),
+		"huber: threshold -1, expected a positive number":        as(regression.Huber(s, options{Threshold: -1})),
+		"huber: threshold NaN, expected a positive number":       as(regression.Huber(s, options{Threshold: math.NaN()})),
+		"huber: threshold +Inf, expected a positive number":      as(regression.Huber(s, options{Threshold: math.Inf(1)})),
+		"level -0.1, expected a number between 0 and 1":          as(regression.Quantile(s, options{Level: -0.1})),
+		"level 1, expected a number between 0 and 1":             as(regression.Quantile(s, options{Level: 1})),
+		"level NaN, expected a number between 0 and 1":           as(regression.Quantile(s, options{Level: math.NaN()})),
+		"expected numbers that are not negative, such as counts": as(regression.Poisson(s, options{})),
+		"huber: the model takes no Options.Level; it takes Intercept, Standardize, Scaling, R0, Threshold": as(
+			regression.Huber(s, options{Level: 0.5})),
+		"weighted-lasso: the model takes no Options.Terms": as(
+			regression.WeightedLasso(s, options{Terms: terms{Upper: []float64{1}}})),
+		`cox: survival: unknown rule "exact" for ties`: as(regression.Cox(s, options{Ties: "exact"})),
+	} {
+		require.ErrorContains(t, err, want)
+	}
+	for want, terms := range map[string]terms{
+		"2 lower bounds, expected one or 3":                      {Lower: []float64{0, 0}},
+		`upper bound of "x2" is -1, which leaves no room for 0`:  {Upper: []float64{1, -1, 1}},
+		`lower bound of "x1" is 0.5, which leaves no room for 0`: {Lower: []float64{0.5}},
+		`lower bound of "x1" is NaN, which leaves no room for 0`: {Lower: []float64{math.NaN()}},
+		"2 penalty factors, expected one or 3":                   {Factors: []float64{1, 2}},
+		`penalty factor of "x2" is -1, expected a finite number`: {Factors: []float64{1, -1, 1}},
+		"all penalty factors are 0":                              {Factors: []float64{0}},
+	} {
+		require.ErrorContains(t, as(regression.BoundedElasticNet(s, options{Terms: terms})), want)
+	}
+}
+
+// So are rows that make no sense to a model.
+func TestBadRows(t *testing.T) {
+	type rows = *dataset.Split
+	all := func(y float64) func(s rows) {
+		return func(s rows) {
+			for i := range s.Train.Y {
+				s.Train.Y[i] = y
+			}
+		}
+	}
+	censor := func(y []float64) {
+		for i, v := range y {
+			y[i] = -math.Abs(v)
+		}
+	}
+	for _, c := range []struct {
+		build constructor
+		rows  func() rows
+		o     options
+		wrong map[string]func(s rows)
+	}{
+		{regression.Logistic, func() rows { return labelledSplit(1, 20, logisticTruth) }, options{}, map[string]func(s rows){
+			`training rows: all rows have the label 2 in "y"`:         all(2),
+			`training rows: "y" has 3 values (2, 3, 7)`:               func(s rows) { s.Train.Y[0] = 3 },
+			"validation rows: row 1 has the label 9, expected 2 or 7": func(s rows) { s.Val.Y[1] = 9 },
+			"test rows: row 0 has the label -1, expected 2 or 7":      func(s rows) { s.Test.Y[0] = -1 },
+			"does not fit the training set: it lacks columns \"x1\"": func(s rows) {
+				s.Val.Features = strings.Split("abcdefgh",
+					"")
+			},
+		}},
+		{regression.Multinomial, func() rows { return classesSplit(3, 50) }, options{}, map[string]func(s rows){
+			"validation rows: row 2 has the label 4, which no training row has": func(s rows) { s.Val.Y[2] = 4 },
+			"test rows: row 1 has the label 4":                                  func(s rows) { s.Test.Y[1] = 4 },
+			"all rows have the label 5":                                         all(5),
+		}},
+		{regression.Cox, func() rows { return timedSplit(3, 50) }, options{}, map[string]func(s rows){
+			"target of row 2 is +Inf":               func(s rows) { s.Val.Y[2] = math.Inf(1) },
+			"target of row 1 is +Inf":               func(s rows) { s.Test.Y[1] = math.Inf(1) },
+			"no event in the rows for validation":   func(s rows) { censor(s.Val.Y) },
+			"no event has other rows at risk":       func(s rows) { censor(s.Train.Y) },
+			"no event of the validation rows of th": func(s rows) { censor(s.Val.Y); s.Val.Y[0] = 1e9 },
+		}},
+		{regression.MultiTask, severalSplit, options{}, map[string]func(s rows){
+			"no data (training set)": func(s rows) { s.Train = nil },
+			"no Data.Targets": func(s rows) {
+				s.Train.Targets, s.Val.Targets, s.Test.Targets = nil, nil, nil
+			},
+			"it has 1 targets, expected 3":             func(s rows) { s.Test.Targets = mat.NewDense(len(s.Test.Y), 1, nil) },
+			"41 rows of targets for 40 rows of X":      func(s rows) { s.Train.Targets = mat.NewDense(41, 3, nil) },
+			"target 1 of row 2 is NaN":                 func(s rows) { s.Val.Targets.Set(2, 1, math.NaN()) },
+			"multi-task: rows with weights, an offset": func(s rows) { s.Train.Weights = slices.Repeat([]float64{1}, 40) },
+			"1 names of targets, expected 3":           func(s rows) { s.Train.TargetNames = []string{"a"} },
+		}},
+		{regression.Poisson, func() rows { return countedSplit(1, 30, poissonTruth) }, options{}, map[string]func(s rows){
+			"a target is -1, expected numbers": func(s rows) { s.Val.Y[3] = -1 },
+			"the offset goes from 3 to 293, expected the logarithm of the exposure": func(s rows) {
+				for _, d := range []*dataset.Data{s.Train, s.Val, s.Test} {
+					d.Offset = make([]float64, len(d.Y))
+					for i := range d.Offset {
+						d.Offset[i] = float64(3 + 10*i)
+					}
+				}
+			},
+		}},
+		{
+			regression.ElasticNet, func() rows { return modeltest.Split(3, 60, 40, 30, []float64{1, -1, 0.5}, 0.7) },
+			options{Terms: regression.Terms{Factors: []float64{0, 1, 1}}}, map[string]func(s rows){
+				"the features without a penalty explain the targets by themselves; pe": func(s rows) {
+					for i := range s.Train.Y {
+						s.Train.Y[i] = s.Train.X.At(i, 0)
+					}
+				},
+			},
+		},
+	} {
+		for want, change := range c.wrong {
+			s := c.rows()
+			change(s)
+			_, err := c.build(s, c.o)
+			require.ErrorContains(t, err, want)
+		}
+	}
+	s := classesSplit(3, 50)
+	folds := []split.Fold{{Train: []int{0, 1}, Val: []int{2, 3}}, {Train: []int{2, 3}, Val: []int{0, 1}}}
+	_, err := regression.Multinomial(&dataset.CrossValidation{Data: s.Train, Folds: folds}, options{})
+	require.ErrorContains(t, err, "has no training row with the label")
 }

@@ -2,6 +2,7 @@ package fits
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -11,7 +12,10 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/internal/hypergradient"
+	"github.com/conetune/conetune/internal/lower/bilevel"
+	"github.com/conetune/conetune/internal/lower/design"
 	"github.com/conetune/conetune/internal/lower/glm"
 	"github.com/conetune/conetune/internal/lower/sparse"
 	"github.com/conetune/conetune/internal/must"
@@ -193,4 +197,236 @@ func TestTruncatedGradient(t *testing.T) {
 		require.Positive(t, floats.Norm(want, 2))
 		require.InDeltaSlice(t, want, got, 1e-4*floats.Norm(want, 2), "%T", m)
 	}
+}
+
+// entries are a random part of a matrix of rank 2 plus features of the rows, with noise: training and validation.
+func entries(seed uint64, m, n, p int) (train, val Entries) {
+	rng := rand.New(rand.NewPCG(seed, 5))
+	normal := func(k int) []float64 {
+		v := make([]float64, k)
+		for i := range v {
+			v[i] = rng.NormFloat64()
+		}
+		return v
+	}
+	a, b, features := normal(2*m), normal(2*n), normal(max(1, m*p))
+	sets := []*Entries{&train, &val}
+	rows := make([][]float64, 2)
+	for i := range m {
+		for j := range n {
+			k := rng.IntN(4) // two of four stay unknown
+			if k > 1 {
+				continue
+			}
+			y := 1 + a[2*i]*b[2*j] + a[2*i+1]*b[2*j+1] + 0.3*rng.NormFloat64()
+			for _, f := range features[i*p : i*p+min(p, 3)] {
+				y += f
+			}
+			e := sets[k]
+			e.Row, e.Col, e.Y = append(e.Row, i), append(e.Col, j), append(e.Y, y)
+			rows[k] = append(rows[k], features[i*p:(i+1)*p]...)
+		}
+	}
+	for k, e := range sets {
+		e.X = design.FromColumns(len(e.Y), 0, nil)
+		if p > 0 {
+			e.X = design.New(mat.NewDense(len(e.Y), p, rows[k]))
+		}
+	}
+	return train, val
+}
+
+func TestCompletionHypergradient(t *testing.T) {
+	for _, intercept := range []bool{false, true} {
+		for _, p := range []int{0, 6} {
+			for _, share := range []float64{0.4, 0.1} {
+				train, val := entries(3, 14, 11, p)
+				var groups [][]int
+				if p > 0 {
+					groups = triples(p)
+				}
+				m := must.Of(NewCompletion(train, val, 14, 11, groups, intercept))(t)
+				lambda := make([]float64, m.Dim())
+				for i := range lambda {
+					lambda[i] = share * m.LambdaMax() / float64(1+i)
+				}
+				gradients{tol: 1e-12, h: 1e-4, share: 1e-5, accuracy: 1e-12}.check(t, m, lambda, intercept, p, share)
+			}
+		}
+	}
+}
+
+// Conjugate gradients may run to the limits of rounding at a solution of any accuracy: the rotations of
+// the factors, along which the Hessian vanishes at an exact solution only, stay out of the hypergradient.
+func TestCompletionRotations(t *testing.T) {
+	train, val := entries(3, 14, 11, 0)
+	m := must.Of(NewCompletion(train, val, 14, 11, nil, true))(t)
+	for _, tol := range []float64{1e-6, 1e-8, 1e-10, 1e-12} {
+		at := must.Of(m.Solve(context.Background(), []float64{0.1 * m.LambdaMax()}, tol, nil))(t)
+		rough := must.Of(m.Traits().Gradient(context.Background(), at, lower.Adjoint, 1e-6))(t)
+		fine := must.Of(m.Traits().Gradient(context.Background(), at, lower.Adjoint, 1e-14))(t)
+		require.InEpsilon(t, rough[0], fine[0], 1e-4, "tolerance %g", tol)
+	}
+}
+
+func TestCompletionSearch(t *testing.T) {
+	train, val := entries(4, 14, 14, 6)
+	m := must.Of(NewCompletion(train, val, 14, 14, triples(6), false))(t)
+	descend(t, m, 1, hypergradient.Settings{MaxIter: 10}, hypergradient.IGJO, hypergradient.HOAG)
+	val.Row = append([]int(nil), val.Row...)
+	val.Row[3] = 14
+	_, err := NewCompletion(train, val, 14, 14, triples(6), false)
+	require.ErrorContains(t, err, "validation entries of the matrix completion: completion: known entry 3")
+}
+
+// A subproblem that may be as inexact as its centre is left there, without a fit; the bound is below the optimum of the
+// subproblem.
+func TestAnchoredSubproblem(t *testing.T) {
+	const m, n = 80, 70
+	train, val := entries(5, m, n, 0)
+	require.Greater(t, len(val.Y), 100)
+	fit := must.Of(NewCompletion(again(train), val, m, n, nil, false))(t)
+	at := must.Of(fit.Solve(context.Background(), []float64{0.1 * fit.LambdaMax()}, 1e-7, nil))(t)
+	v := fit.Values(at.X)
+	c := &bilevel.Centre{
+		X: [][][]float64{at.X}, R: v.Penalties, Value: v.Train, Gamma: at.Lambda, Alpha: 10, Rho: 1e-2, Low: []float64{1e-3},
+		High: []float64{1e6}, Tol: 1e-6,
+	}
+	exact := must.Of(fit.Subproblem([]bilevel.Fit{fit}, 1)(context.Background(), c))(t)
+	require.True(t, exact.Solved)
+	require.Positive(t, exact.Fits)
+	c.Tol = v.Validation
+	rough := must.Of(fit.Subproblem([]bilevel.Fit{fit}, 1)(context.Background(), c))(t)
+	require.True(t, rough.Solved)
+	require.Zero(t, rough.Fits)
+	require.Equal(t, at.X, rough.X[0])
+	require.InDelta(t, v.Validation, rough.Objective, 1e-12)
+	require.LessOrEqual(t, rough.Objective-rough.Gap, exact.Objective)
+	require.Less(t, rough.Gap, v.Validation)
+}
+
+// again are entries, each twice.
+func again(e Entries) Entries {
+	n := len(e.Y)
+	out := Entries{Row: append(e.Row[:n:n], e.Row...), Col: append(e.Col[:n:n], e.Col...)}
+	out.Rows = NewRows(nil, append(e.Y[:n:n], e.Y...))
+	return out
+}
+
+// conicCompletion is the matrix completion as a conic model.
+type conicCompletion struct {
+	m, n, p   int
+	groups    [][]int
+	intercept bool
+}
+
+func (q conicCompletion) variables(c *convex.Model) []*convex.Variable {
+	x := []*convex.Variable{c.Vector("b", q.p), c.Vector("G", q.m*q.n)}
+	if q.intercept {
+		x = append(x, c.Vector("b0", 1))
+	}
+	return x
+}
+
+func (q conicCompletion) loss(e Entries, x []*convex.Variable) convex.Expr {
+	var at []int
+	for k, i := range e.Row {
+		at = append(at, i*q.n+e.Col[k])
+	}
+	f := convex.Sub(convex.Pick(x[1], at), e.Y)
+	if q.p > 0 {
+		features := mat.NewDense(len(e.Y), q.p, nil)
+		for j := range q.p {
+			column := make([]float64, len(e.Y))
+			e.X.Axpy(1, j, column)
+			features.SetCol(j, column)
+		}
+		f = convex.Add(f, convex.Mul(features, x[0]))
+	}
+	if q.intercept {
+		f = convex.Add(f, x[2])
+	}
+	return convex.Scale(1/(2*float64(len(e.Y))), convex.SumSquares(f))
+}
+
+// part has the nuclear norm first.
+func (q conicCompletion) part(m *convex.Model, train, val Entries) conicPart {
+	x := q.variables(m)
+	out := conicPart{X: x, Train: q.loss(train, x), Validation: q.loss(val, x),
+		Penalties: []convex.Expr{convex.NuclearNorm(convex.Reshape(x[1], q.m, q.n))}}
+	if q.p > 0 {
+		out.Penalties = append(out.Penalties, convex.GroupNorms(x[0], q.groups))
+	}
+	return out
+}
+
+// Both programs of an iteration have the optimum and the point of the conic programs, on matrices of any shape, with
+// and without features, for one split and for two, one iteration after the other.
+func TestSmallCompletionAgainstConic(t *testing.T) {
+	solved := 0 // lower levels; radii that interpolate are not for the fit
+	for _, q := range []conicCompletion{
+		{m: 9, n: 9, p: 6, groups: triples(6)},
+		{m: 6, n: 11, p: 6, groups: triples(6), intercept: true},
+		{m: 10, n: 5},
+	} {
+		for _, folds := range []int{1, 2} {
+			name := fmt.Sprint(q, folds)
+			var train, val []Entries
+			var parts []bilevel.Fit
+			for f := range folds {
+				a, b := entries(uint64(7+f), q.m, q.n, q.p)
+				fit := must.Of(NewCompletion(a, b, q.m, q.n, q.groups, q.intercept))(t)
+				train, val, parts = append(train, a), append(val, b), append(parts, fit)
+			}
+			n := 1 + len(q.groups)
+			c := &bilevel.Centre{R: make([]float64, n), Low: make([]float64, n), High: make([]float64, n), Rho: 1e-2, Tol: 1e-9}
+			for j := range n {
+				c.R[j], c.High[j] = []float64{1, 0.3, 0.05}[j%3], math.Inf(1)
+			}
+			for _, part := range parts {
+				var zero [][]float64
+				for _, k := range part.Shape() {
+					zero = append(zero, make([]float64, k))
+				}
+				c.X = append(c.X, zero)
+			}
+			solver := parts[0].Subproblem(parts, 1)
+			for _, alpha := range []float64{0.3, 1, 10} {
+				c.Alpha, c.Value, c.Gamma = alpha, 0, make([]float64, n)
+				for f, part := range parts {
+					w := must.Of(part.Within().Solve(context.Background(), c.R, 1e-9))(t)
+					want := conicWithin(t, func(m *convex.Model) conicPart { return q.part(m, train[f], val[f]) }, c.R)
+					v := part.Values(w.X)
+					for j, l := range want.Lambda {
+						c.Gamma[j] += math.Max(0, l) / float64(folds)
+						if w.Solved {
+							require.InDelta(t, l, w.Lambda[j], 1e-4*(1+l), name)
+							require.LessOrEqual(t, v.Penalties[j], c.R[j]*(1+1e-9), name)
+						}
+					}
+					if w.Solved {
+						solved++
+						require.InDelta(t, want.Value, w.Loss, 1e-7, name)
+						require.InDelta(t, w.Loss, v.Train, 1e-9, name)
+					}
+					c.Value += want.Value / float64(folds)
+				}
+				got := must.Of(solver(context.Background(), c))(t)
+				require.True(t, got.Solved, "%s: gap %g after %d", name, got.Gap, got.Fits)
+				want := conicSubproblem(t, c, func(m *convex.Model, f int) conicPart { return q.part(m, train[f], val[f]) })
+				require.InDelta(t, want.Value, got.Objective, 1e-6*(1+want.Value), name)
+				require.InDeltaSlice(t, want.R, got.R, 1e-3, name)
+				for f, of := range got.X {
+					for i := range of {
+						require.InDeltaSlice(t, want.X[f][i], of[i], 2e-3, name)
+					}
+				}
+				for j := range c.R {
+					c.R[j] = math.Max(got.R[j], 1e-3)
+				}
+				c.X = got.X
+			}
+		}
+	}
+	require.Greater(t, solved, 15)
 }

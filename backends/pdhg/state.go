@@ -122,7 +122,15 @@ func (v *state) start(p backends.Point) {
 	copy(v.z0, v.z)
 }
 
-func clamp(v, low, high float64) float64 { return min(max(v, low), high) }
+func clamp(v, low, high float64) float64 {
+	if v < low {
+		return low
+	}
+	if v > high {
+		return high
+	}
+	return v
+}
 
 // each calls f for all parts and adds up what it returns, in their order whatever the threads.
 func (v *state) each(parts []int, f func(from, to int) float64) (sum float64) {

@@ -18,10 +18,10 @@ import (
 //
 // One or two weights that the folds share are chosen on paths: from weights with which nothing is selected down, all
 // folds together, each fit from the one before. A path ends by itself, where its error has risen by more than chance,
-// or falls no more. Two weights have a path for the first alone; those of other shares are looked at from the sum of
-// the best one so far on, and that of the second alone in long steps. Between points of the best path there are more
-// where the bend of its errors lets one be lower, and a compass search refines two weights. Iterations of VF-iDCA could
-// only find the same minimum again, so there are none unless they are asked for.
+// or falls no more. Two weights have a path for the first alone; those of other shares go on from the first weight of
+// the best point, which selects, and that of the second alone in long steps. Between points of the best path there are
+// more where the bend of its errors lets one be lower, and a compass search refines two weights. Iterations of VF-iDCA
+// could only find the same minimum again, so there are none unless they are asked for.
 
 const (
 	// pathStep is the factor from point to point, 4 points to a decade.
@@ -324,8 +324,8 @@ func (c *compass) beside(points [][]float64) (least *trial, err error) {
 	if c.best.X == nil {
 		return nil, nil
 	}
-	same := floats.Sum(c.point) * math.Sqrt(1/pathStep)
-	from := slices.IndexFunc(points, func(p []float64) bool { return floats.Sum(p) <= same })
+	same := c.point[0] * math.Sqrt(1/pathStep)
+	from := slices.IndexFunc(points, func(p []float64) bool { return p[0] <= same })
 	if from < 0 {
 		return nil, nil
 	}

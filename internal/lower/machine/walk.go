@@ -155,9 +155,10 @@ func (s *path) next() (step float64, what event, where int, to int8) {
 		if side == 0 || rows.size[i]*wayW+wayC+math.Abs(s.shift[i])*way < s.reach[i] {
 			continue
 		}
-		v := s.margin(i) - s.left*s.shift[i]
+		at, rate := rows.dots(i, s.w, s.dw)
+		v := rows.need[i] - at + rows.y[i]*s.c - s.left*s.shift[i]
 		s.measure(i, v)
-		d := rows.dot(i, s.dw) - rows.y[i]*s.dc - s.shift[i]
+		d := rate - rows.y[i]*s.dc - s.shift[i]
 		if side < 0 {
 			v, d = -v, -d
 		}

@@ -39,8 +39,8 @@ const jointTol, compactTol = 1e-9, 1e-4
 const valueShare = 10
 
 // inexact is the share of the largest gap of a subproblem that the method allows, rho/2 |z_k - z_{k-1}|^2 where only
-// that keeps 0 from the subdifferential, see [Result]: solutions are within 0.003 of a step from the optimum.
-const inexact = 1e-5
+// that keeps 0 from the subdifferential, see [Result]: solutions are within a tenth of a step from the optimum.
+const inexact = 1e-2
 
 // tol is the gap of both programs.
 func (j *joint) tol() float64 {

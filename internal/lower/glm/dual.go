@@ -26,6 +26,7 @@ import (
 // systems have the order of the rows, however many features are in use. v is the solution where u is the maximum.
 type dual struct {
 	d             *Data
+	outers        *outers
 	s             *residual
 	features      []int
 	first, second []float64 // weights
@@ -62,7 +63,7 @@ func (f *fold) byRows(active []int, w *Weights) *residual {
 // solveDual solves over the working set by the dual problem. It says whether it came to the end, and whether it moved.
 func (f *fold) solveDual(ctx context.Context, s *residual, w *Weights) (solved, moved bool) {
 	n := s.x.Rows()
-	y := &dual{d: f.d, s: s, root: s.roots(), sum: dense.Zeros(n * n),
+	y := &dual{outers: &f.outers, d: f.d, s: s, root: s.roots(), sum: dense.Zeros(n * n),
 		system: make([]float64, n*n)}
 	floats.Scale(1/math.Sqrt(s.weight), y.root)
 	for _, u := range f.working {
@@ -198,7 +199,7 @@ func (y *dual) direction(ctx context.Context, rest, v []float64) []float64 {
 			}
 		}
 	}
-	if !y.outers(ctx, 1, enter) || !y.outers(ctx, -1, leave) {
+	if !y.put(ctx, 1, enter) || !y.put(ctx, -1, leave) {
 		return nil
 	}
 	n := len(rest)
@@ -211,33 +212,35 @@ func (y *dual) direction(ctx context.Context, rest, v []float64) []float64 {
 	return d
 }
 
-// outers adds a times the parts of features to the matrix. It says whether it came to the end.
-func (y *dual) outers(ctx context.Context, a float64, list []int) bool {
+// put adds a times the parts of features to the matrix. It says whether it came to the end.
+func (y *dual) put(ctx context.Context, a float64, list []int) bool {
 	one := []float64{1}
-	return addOuters(ctx, len(y.root), len(list), y.sum, func(k int, column []float64) float64 {
+	return y.outers.add(ctx, len(y.root), len(list), y.sum, func(k int, column []float64) float64 {
 		i := list[k]
 		y.s.image(y.features[i:i+1], one, y.root, column)
 		return a / y.second[i]
 	})
 }
 
-// addOuters adds to the lower triangle of h, of order n and by columns, as many outer products as are counted, of the
-// columns that fill writes into zeros, times what it returns. It says whether it came to the end before the context.
-func addOuters(ctx context.Context, n, count int, h []float64, fill func(i int, column []float64) float64) bool {
-	panel := min(count, 64) // columns
-	left, right := make([]float64, n*panel), make([]float64, n*panel)
+// outers has room for sums of outer products.
+type outers struct{ left, right []float64 }
+
+// add adds to the lower triangle of h, of order n and by columns, as many outer products as are counted, of the columns
+// that fill writes into zeros, times what it returns. It says whether it came to the end before the context.
+func (o *outers) add(ctx context.Context, n, count int, h []float64, fill func(i int, column []float64) float64) bool {
+	const panel = 64 // columns
 	for first := 0; first < count; first += panel {
 		if ctx.Err() != nil {
 			return false
 		}
-		clear(left)
 		some := min(count-first, panel)
+		o.left, o.right = dense.Cleared(o.left, n*some), slices.Grow(o.right[:0], n*some)[:n*some]
 		for i := range some {
-			column := left[i*n : (i+1)*n]
+			column := o.left[i*n : (i+1)*n]
 			by := fill(first+i, column)
-			floats.ScaleTo(right[i*n:(i+1)*n], -by, column)
+			floats.ScaleTo(o.right[i*n:(i+1)*n], -by, column)
 		}
-		dense.SyrkNT(n, some, left, n, right, n, h, n)
+		dense.SyrkNT(n, some, o.left, n, o.right, n, h, n)
 	}
 	return true
 }

@@ -30,6 +30,7 @@ type fold struct {
 	working          []int     // units
 	chain            *chain    // of a chained table
 	inWork           []bool
+	outers           outers
 	gap              float64
 	inner            float64
 	objective, bound float64   // the latter of the dual problem, for the weights at work

@@ -97,7 +97,7 @@ func (f *fold) follow(features, unit []int, step, descent []float64, w *Weights)
 				math.Abs(end[e]) < math.MaxFloat64 {
 				stops = append(stops, stop{(end[e] - b[e]) / step[e], e})
 			}
-			if norm := norms[unit[i]]; norm > 0 {
+			if norm := norms[i]; norm > 0 {
 				descent[e] += w.Norm[unit[i]] * b[e] / norm // but for the norms
 			}
 		}
@@ -116,7 +116,7 @@ func (f *fold) follow(features, unit []int, step, descent []float64, w *Weights)
 		linear, square := dense.Dot(descent, step), dense.Dot(image, step)
 		var ways []way
 		for e, s := range step {
-			if u := unit[e/q]; norms[u] > 0 {
+			if u := unit[e/q]; norms[e/q] > 0 {
 				if e == 0 || unit[(e-1)/q] != u {
 					ways = append(ways, way{weight: w.Norm[u]})
 				}
@@ -195,19 +195,22 @@ func (f *fold) within(from, to float64, j, u int, w *Weights) float64 {
 	return to
 }
 
-// norms are those of the coefficients of units, nil where no penalty is one of several coefficients.
-func (f *fold) norms(features, unit []int, w *Weights) map[int]float64 {
+// norms are, of each feature, that of the coefficients of its unit, 0 where no penalty is one of several coefficients.
+func (f *fold) norms(features, unit []int, w *Weights) []float64 {
+	norms := make([]float64, len(features))
 	if !f.coupled(unit, w) {
-		return nil
+		return norms
 	}
-	norms := map[int]float64{}
-	for i, j := range features {
-		for _, b := range f.b[j*f.d.q : (j+1)*f.d.q] {
-			norms[unit[i]] += b * b
+	for first, end := 0, 0; first < len(features); first = end {
+		sum := 0.0
+		for end = first; end < len(features) && unit[end] == unit[first]; end++ {
+			for _, b := range f.b[features[end]*f.d.q : (features[end]+1)*f.d.q] {
+				sum += b * b
+			}
 		}
-	}
-	for u, v := range norms {
-		norms[u] = math.Sqrt(v)
+		for i := first; i < end; i++ {
+			norms[i] = math.Sqrt(sum)
+		}
 	}
 	return norms
 }
@@ -233,7 +236,7 @@ func (f *fold) slopes(features, unit []int, w *Weights) []float64 {
 			v := w.second(j)*b + math.Copysign(w.absolute(j), b)
 			if weight := w.Norm[unit[i]]; f.alone(unit[i]) {
 				v += math.Copysign(weight, b)
-			} else if norm := norms[unit[i]]; norm > 0 {
+			} else if norm := norms[i]; norm > 0 {
 				v += weight * b / norm
 			}
 			g = append(g, v)

@@ -338,7 +338,7 @@ func TestWideStops(t *testing.T) {
 	cancel()
 	require.Nil(t, f.system(d.all, d.all, w, mostFactor).wide(ctx))
 	require.Nil(t, f.direction(ctx, d.all, d.all, make([]float64, 60), w))
-	require.False(t, addOuters(ctx, 20, 1, make([]float64, 400), func(int, []float64) float64 {
+	require.False(t, new(outers).add(ctx, 20, 1, make([]float64, 400), func(int, []float64) float64 {
 		t.Fatal("a column after the end")
 		return 1
 	}))

@@ -194,7 +194,7 @@ func (s *newton) matrix() (h []float64, order int, pivot float64) {
 	}
 	norms := f.norms(features, unit, w)
 	for i, j := range features {
-		norm, weight := norms[unit[i]], w.Norm[unit[i]]
+		norm, weight := norms[i], w.Norm[unit[i]]
 		for k := range q {
 			to := h[(i*q+k)*order:]
 			to[i*q+k] += w.second(j)
@@ -297,7 +297,7 @@ func (s *newton) wide(ctx context.Context) *wide {
 	}
 	h, m := dense.Zeros(n*n), len(straight)
 	images := make([]float64, n*m) // of D^-1 U, by rows
-	if !addOuters(ctx, n, len(s.features), h, func(i int, column []float64) float64 {
+	if !f.outers.add(ctx, n, len(s.features), h, func(i int, column []float64) float64 {
 		of.image(s.features[i:i+1], []float64{1}, y.root, column)
 		for l := 0; y.along[i] != 0 && l < n; l++ {
 			images[l*m+y.at[i]] += column[l] * y.along[i] / y.second[i]
@@ -320,7 +320,7 @@ func (s *newton) wide(ctx context.Context) *wide {
 	for g, v := range straight {
 		left[g*m+g] = v
 	}
-	addOuters(ctx, m, n, left, func(i int, column []float64) float64 {
+	f.outers.add(ctx, m, n, left, func(i int, column []float64) float64 {
 		copy(column, images[i*m:])
 		return 1 / y.factor.d[i]
 	})

@@ -96,7 +96,7 @@ func (k *kinks) feature(g *Problem, j int, sign float64) bool {
 	return true
 }
 
-// solve returns the beta and dc of A A'beta - y dc = right (but for delta) and y'beta = sum.
+// solve returns the beta and dc of A A'beta - y dc = right (but for delta) and y'beta = sum. It spends right and y.
 func (k *kinks) solve(g *Problem, right, y []float64, sum float64) (beta []float64, dc float64, ok bool) {
 	if k.chol.Order() != len(k.held) {
 		return nil, 0, false
@@ -104,12 +104,12 @@ func (k *kinks) solve(g *Problem, right, y []float64, sum float64) (beta []float
 	if len(k.held) == 0 {
 		return nil, 0, true
 	}
-	// With x = G^-1 right, z = G^-1 y and dc' = dc + tau sum:  beta = x + dc' z.
-	k.chol.Solve(right)
-	z := append([]float64(nil), y...)
-	k.chol.Solve(z)
-	dc = (sum - floats.Dot(y, right)) / floats.Dot(y, z)
-	floats.AddScaled(right, dc, z)
+	// With G = L L', x = L^-1 right, z = L^-1 y and dc' = dc + tau sum:  beta = L^-T (x + dc' z).
+	k.chol.Forward(right)
+	k.chol.Forward(y)
+	dc = (sum - floats.Dot(y, right)) / floats.Dot(y, y)
+	floats.AddScaled(right, dc, y)
+	k.chol.Backward(right)
 	dc -= k.tau * sum
 	return right, dc, !math.IsNaN(dc) && !math.IsInf(dc, 0)
 }

@@ -88,6 +88,21 @@ func (r *signedRows) dot(i int, v []float64) float64 {
 	return sum
 }
 
+// dots are row i times v and times w.
+func (r *signedRows) dots(i int, v, w []float64) (a, b float64) {
+	if r.dense {
+		return r.dot(i, v), r.dot(i, w)
+	}
+	index, value := r.stored(i)
+	value, w = value[:len(index)], w[:len(v)]
+	for k, j := range index {
+		x := value[k]
+		a += x * v[j]
+		b += x * w[j]
+	}
+	return a, b
+}
+
 // product is row i times v, by the kernels for long rows where it is dense.
 func (r *signedRows) product(i int, v []float64) float64 {
 	if r.dense {

@@ -11,8 +11,8 @@ import (
 // leastDifference of the classes' means is none: ten over a smaller one may be no number.
 const leastDifference = 1e-300
 
-// fresh begins along the difference d of the classes' means: at the w = t d, cut to the box, of least value among t in
-// powers of ten, with the best c for it. All rows have then their sides, and one of them is at its kink.
+// fresh begins along the difference d of the classes' means: at the w = t d, cut to the box, before the value rises as
+// t becomes smaller by powers of ten, with the best c. All rows have then their sides, and one of them is at its kink.
 func (s *path) fresh() {
 	rows := s.g.rows
 	n, p := rows.n, rows.p
@@ -41,8 +41,8 @@ func (s *path) fresh() {
 		order, at := s.quantile(product)
 		c := rows.y[at] * (product[at] - 1)
 		value := s.objective(w, c)
-		if !(value < least) {
-			continue
+		if value > least {
+			break
 		}
 		least = value
 		s.w, s.c = append(s.w[:0], w...), c

@@ -117,7 +117,7 @@ func (s *path) next() (step float64, what event, where int, to int8) {
 		}
 	}
 	// One row stays at its kink, which is what c is known by.
-	least := roundedRate * floats.Norm(s.dalpha, math.Inf(1))
+	least := roundedRate * floats.Norm(s.dalpha, 2)
 	for k, i := range s.kinks.held {
 		d, u := s.dalpha[k], s.g.rows.u[i]
 		if len(s.dalpha) == 1 || math.Abs(d)*s.lambda*s.left <= rounding*u {
@@ -130,7 +130,7 @@ func (s *path) next() (step float64, what event, where int, to int8) {
 			meet(u-s.alpha[i], d*s.lambda, rowLeaves, k, 1)
 		}
 	}
-	least = roundedRate * math.Max(s.speed, floats.Norm(s.dpush, math.Inf(1)))
+	least = roundedRate * math.Max(s.speed, floats.Norm(s.dpush, 2))
 	for j, b := range s.box {
 		if b != 0 {
 			if d := -s.dpush[j] * float64(b); d > least && s.push[j]*float64(b) < d*step {
@@ -149,15 +149,16 @@ func (s *path) next() (step float64, what event, where int, to int8) {
 	}
 	// A row is not looked at where its value, when it was last computed, is larger than a bound of the way since then and
 	// on this step.
-	noise := roundedRate * (math.Abs(s.dc) + s.g.tau*floats.Norm(s.dalpha, math.Inf(1)))
+	noise := roundedRate * (math.Abs(s.dc) + s.g.tau*floats.Norm(s.dalpha, 2))
 	rows, wayW, wayC, way := s.g.rows, s.wayW+step*s.speed, s.wayC+step*math.Abs(s.dc), 1-s.left+step
 	for i, side := range s.side {
 		if side == 0 || rows.size[i]*wayW+wayC+math.Abs(s.shift[i])*way < s.reach[i] {
 			continue
 		}
-		v := s.margin(i) - s.left*s.shift[i]
+		at, rate := rows.dots(i, s.w, s.dw)
+		v := rows.need[i] - at + rows.y[i]*s.c - s.left*s.shift[i]
 		s.measure(i, v)
-		d := rows.dot(i, s.dw) - rows.y[i]*s.dc - s.shift[i]
+		d := rate - rows.y[i]*s.dc - s.shift[i]
 		if side < 0 {
 			v, d = -v, -d
 		}

@@ -8,14 +8,13 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-	"gonum.org/v1/gonum/mat"
-
 	"github.com/conetune/conetune/internal/lower/bilevel"
 	"github.com/conetune/conetune/internal/lower/design"
 	"github.com/conetune/conetune/internal/lower/lowertest"
 	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/outcome"
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
 )
 
 // sample are entries of an m x n matrix: a part of rank 2, features of the entries' rows, and noise.
@@ -220,4 +219,31 @@ func TestSameBytesOnAnyThreads(t *testing.T) {
 		objective += r * r / (2 * float64(len(d.Y)))
 	}
 	require.InDelta(t, objective, one.Objective, 1e-9)
+}
+
+// A matrix of rank one, of which one entry is not known.
+func ExampleProblem_Solve() {
+	d := Data{
+		M: 2, N: 2,
+		Row: []int{0, 0, 1}, Col: []int{0, 1, 0},
+		Y: []float64{4, 2, 2},
+		X: design.FromColumns(3, 0, nil),
+	}
+	c, err := New(d, false)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	s, err := c.Solve(context.Background(), Weights{Nuclear: 1e-4}, Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	_, rank := s.Left.Dims()
+	g := 0.0
+	for k := range rank {
+		g += s.Left.At(1, k) * s.Right.At(1, k)
+	}
+	fmt.Printf("%s: rank %d, the entry is %.1f\n", s.Status, rank, g)
+	// Output: converged: rank 1, the entry is 1.0
 }

@@ -3,16 +3,16 @@ package tpe
 import (
 	"encoding/csv"
 	"encoding/json"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"os"
 	"strconv"
 	"testing"
 
+	"github.com/conetune/conetune/internal/must"
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/stat"
-
-	"github.com/conetune/conetune/internal/must"
 )
 
 // function is one of testdata/compare.py, on the unit cube, less its smallest value.
@@ -181,4 +181,20 @@ func TestFailures(t *testing.T) {
 		s.Tell(x, math.NaN())
 	}
 	require.Empty(t, New(0, rand.New(rand.NewPCG(3, 3)), Optuna()).Ask())
+}
+
+// Look for the smallest value of a function on the unit square.
+func Example() {
+	f := func(x []float64) float64 { return math.Pow(x[0]-0.2, 2) + math.Pow(x[1]-0.9, 2) }
+	s := New(2, rand.New(rand.NewPCG(1, 1)), Optuna())
+	best := math.Inf(1)
+	for range 100 {
+		x := s.Ask()
+		value := f(x)
+		s.Tell(x, value)
+		best = math.Min(best, value)
+	}
+	fmt.Println("within 0.05 of the minimum:", math.Sqrt(best) < 0.05)
+	// Output:
+	// within 0.05 of the minimum: true
 }

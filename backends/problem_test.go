@@ -160,7 +160,7 @@ func TestRegistry(t *testing.T) {
 
 	before, knownBefore := Names(), Known()
 	_, err := Open("scripted")
-	assert.ErrorContains(t, err, `unknown backend "scripted"; known are: clarabel, highs, native, osqp, scs`)
+	assert.ErrorContains(t, err, `unknown backend "scripted"; known are: clarabel, highs, native, osqp, pdhg, scs`)
 
 	// A backend of the project that the build lacks is known by name.
 	known["paid"] = "buy it"

@@ -459,3 +459,30 @@ func TestCentre(t *testing.T) {
 		}
 	}
 }
+
+// Squares alone hold the coefficients of units of several features, more than there are rows, of alike sparse columns.
+func TestRidgeOfUnits(t *testing.T) {
+	const n, p = 30, 210
+	rng := rand.New(rand.NewPCG(2, 5))
+	table := &Table{Y: [][]float64{make([]float64, n)}, Folds: made(1, n, 1, 1).Folds}
+	entries, w := sparse.NewDOK(n, p), &Weights{}
+	for i := range n {
+		v := 0.0
+		for j := range p {
+			if v = 0.95*v + 0.3*rng.NormFloat64(); rng.IntN(4) == 0 {
+				entries.Set(i, j, v)
+			}
+		}
+		table.Y[0][i] = rng.NormFloat64()
+	}
+	table.X = entries.ToCSR().ToCSC()
+	for j := 0; j < p; j += 15 { // fewer units than rows
+		table.Units, w.Norm = append(table.Units, indices.Range(j, j+15)), append(w.Norm, 0)
+	}
+	w.L2 = slices.Repeat([]float64{1e-6}, p)
+	s := solve(t, table, w, 1e-8)
+	for f := range table.Folds {
+		train, _ := objective(table, f, s, w)
+		require.InEpsilon(t, train, s.Objective[f], 1e-6)
+	}
+}

@@ -361,3 +361,31 @@ func TestExtrapolationIsAtTheFixedPoint(t *testing.T) {
 	floats.Add(last, p.step())
 	require.InDeltaSlice(t, fixed, last, 1e-2) // by what is added to the squares
 }
+
+// The least squares solution is that of Householder's method on all rows.
+func TestReduceKeepsLeastSquares(t *testing.T) {
+	x, y := awkward(20_000, 12, 3)
+	for i := range 20_000 { // no column depends on others
+		row := x.RawRowView(i)
+		row[1], row[2], row[5] = row[7]*row[8], row[9]*row[10], 1e9*row[5]
+	}
+	solve := func(x mat.Matrix, y []float64) []float64 {
+		n, p := x.Dims()
+		ones := mat.NewDense(n, 1, nil)
+		for i := range n {
+			ones.Set(i, 0, 1)
+		}
+		var all mat.Dense
+		all.Augment(ones, x)
+		var qr mat.QR
+		qr.Factorize(&all)
+		b := mat.NewVecDense(p+1, nil)
+		require.NoError(t, qr.SolveVecTo(b, false, mat.NewVecDense(n, y)))
+		return b.RawVector().Data
+	}
+	small, targets := reduced(t, x, y, 1)
+	want := solve(x, y)
+	for j, v := range solve(small, targets) {
+		require.InDelta(t, want[j], v, 1e-9*math.Max(1, math.Abs(want[j])))
+	}
+}

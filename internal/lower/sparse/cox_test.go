@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/conetune/conetune/internal/crew"
 	"github.com/conetune/conetune/internal/lower/design"
 	"github.com/conetune/conetune/internal/lower/lowertest"
 	"github.com/conetune/conetune/internal/lower/numerics"
@@ -246,5 +247,24 @@ func TestMultinomialSecond(t *testing.T) {
 			want = whole
 		}
 		require.InDeltaSlice(t, want, whole, 1e-12)
+	}
+}
+
+// Solves of a fit may run at the same time.
+func TestCoxAtTheSameTime(t *testing.T) {
+	x, y := tiedRows()
+	g := must.Of(Cox(Sample{X: design.New(x), Y: y}, survival.Efron, Terms{}))(t)
+	var all, alone [6]*Solution
+	solve := func(i int) *Solution {
+		return must.Of(g.solve(context.Background(), 0.002*float64(1+i), 0.01, 1e-10, nil))(t)
+	}
+	for i := range alone {
+		alone[i] = solve(i)
+	}
+	for range 20 {
+		crew.Each(len(all), len(all), func(i int) { all[i] = solve(i) })
+		for i, s := range all {
+			require.Equal(t, alone[i].B, s.B)
+		}
 	}
 }

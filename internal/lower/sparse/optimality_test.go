@@ -320,3 +320,19 @@ func (g *Fit) solve(ctx context.Context, w1, w2, tol float64, start *Solution) (
 	}
 	return g.Solve(ctx, w, tol, start)
 }
+
+// With tiny weights of most groups, more of their features are in use than there are rows.
+func TestGroupsWithTinyWeights(t *testing.T) {
+	x, y := lowertest.Sample(7, 40, 160, 12, 0.5)
+	c := problem{kind: "squares", x: x, y: y, groups: lowertest.EqualGroups(160, 20)}
+	g := must.Of(Groups(Sample{X: design.New(x), Y: y}, false, c.groups))(t)
+	top := groupLambdaMax(g, c.groups)
+	c.l1 = []float64{1e-7 * top}
+	for k := range c.groups {
+		c.norm = append(c.norm, 1e-7*top)
+		if k%4 == 0 {
+			c.norm[k] = 0.5 * top
+		}
+	}
+	c.optimal(t, c.solve(t, g, 1e-10, nil), 1e-7*top, "")
+}

@@ -341,3 +341,40 @@ func ExampleFit_Solve() {
 	fmt.Printf("%s: b0 = %.2f, b = %.2f\n", s.Status, s.B0[0], s.B)
 	// Output: converged: b0 = 3.00, b = [0.25 0.00 2.25]
 }
+
+// Weights near zero and more features than rows: the solution all but interpolates.
+func TestTinyWeights(t *testing.T) {
+	x, y := lowertest.Sample(9, 50, 300, 5, 1)
+	g := must.Of(Squares(Sample{X: design.New(x), Y: y}, false, Terms{}))(t)
+	top := g.LambdaMax()
+	for _, l1 := range []float64{1e-4, 1e-6} {
+		for _, l2 := range []float64{0, 1e-5, 1e-2} {
+			s := must.Of(g.solve(context.Background(), l1*top, l2*top, 1e-10, nil))(t)
+			require.Equal(t, outcome.Converged, s.Status, "%g %g", l1, l2)
+			require.LessOrEqual(t, s.Gap, 1e-10*g.scale)
+		}
+	}
+}
+
+// Solutions with many coefficients of a sparse design satisfy the optimality conditions.
+func TestManyCoefficients(t *testing.T) {
+	const n, p = 1300, 2600
+	rng := rand.New(rand.NewPCG(4, 9))
+	x, y := mat.NewDense(n, p, nil), make([]float64, n)
+	for i := range n {
+		y[i] = rng.NormFloat64()
+		for range 12 {
+			v := 0.5 + rng.Float64()
+			x.Set(i, rng.IntN(1+rng.IntN(p)), v)
+			y[i] += v * float64(rng.IntN(3)-1)
+		}
+	}
+	for _, intercept := range []bool{false, true} {
+		c := problem{kind: "squares", x: x, y: y, intercept: intercept}
+		g := c.fit(t, compressedColumns(x))
+		c.l1, c.l2 = []float64{0.01 * g.LambdaMax()}, []float64{1e-4 * g.LambdaMax()}
+		s := c.solve(t, g, 1e-12, nil)
+		require.Greater(t, len(support(s)), 1000)
+		c.optimal(t, s, 1e-6*g.LambdaMax(), "")
+	}
+}

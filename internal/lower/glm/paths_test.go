@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/james-bowman/sparse"
-	csc "github.com/james-bowman/sparse"
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -250,7 +249,7 @@ func TestSystem(t *testing.T) {
 		{60, 30, 1, 0, 10}, {20, 90, 1, 0, 10}, {20, 90, 1, 0.1, 10}, {20, 90, 3, 0.1, 3}, {2, 90, 1, 0.1, 10}} {
 		rng := rand.New(rand.NewPCG(uint64(c.n), uint64(c.p)))
 		x := mat.NewDense(c.n, c.p, nil)
-		stored := csc.NewCOO(c.n, c.p, nil, nil, nil)
+		stored := sparse.NewCOO(c.n, c.p, nil, nil, nil)
 		for i := range c.n {
 			for j := range c.p {
 				if (i*7+j*3)%c.every == rng.IntN(2)%c.every {

@@ -150,7 +150,8 @@ type Options struct {
 	// TimeLimit bounds the time of one Solve, with the work of a Setup or Update that is left to it; 0 means none.
 	TimeLimit time.Duration
 	// Threads bounds the threads of one Solve; 0 means 1. The native backend, which takes no more than GOMAXPROCS, shares
-	// factorisations, Schur complements and directions of large programs, with the same result to the bit.
+	// factorisations, Schur complements and directions of large programs, and pdhg its products with the matrices, with
+	// the same result to the bit.
 	Threads int
 	// Memory bounds the bytes that one Setup and Solve take; 0 means no bound. What would need more
 	// ends with a [*MemoryError]. The native backend keeps to it.

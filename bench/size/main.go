@@ -7,7 +7,7 @@
 // -memory; a backend that reaches one is not asked for larger programs of the family. -eps is the tolerance. The lines
 // of the file have the family, the variables, rows and entries, the backend, the status, the seconds of set-up and
 // solve by the clock, the peak memory in bytes, the iterations, the largest residual, and how far the objective is from
-// that of the planted solution, as a part of it. -draw alone draws the lines of -out.
+// that of the planted solution, as a part of it. -draw with no other flag than -out draws the lines that are there.
 package main
 
 import (
@@ -81,14 +81,15 @@ func run() error {
 	flag.IntVar(&o.threads, "threads", 1, "threads of a solve")
 	flag.DurationVar(&o.limit, "limit", time.Minute, "time of a solve")
 	flag.Parse()
-	switch {
-	case o.one != "":
+	if o.one != "" {
 		return o.solve()
-	case o.draw != "" && flag.NFlag() <= 2:
-		return o.picture()
 	}
-	if err := o.measure(); err != nil || o.draw == "" {
-		return err
+	measure := o.draw == ""
+	flag.Visit(func(f *flag.Flag) { measure = measure || f.Name != "draw" && f.Name != "out" })
+	if measure {
+		if err := o.measure(); err != nil || o.draw == "" {
+			return err
+		}
 	}
 	return o.picture()
 }

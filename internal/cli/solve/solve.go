@@ -42,7 +42,7 @@ func (f *solveFlags) rows() []cli.Flag {
 			"at most `TIME` after the file was read, such as 60s or 5m (default: no limit)", cli.Traits{Most: cli.AnyNumber}),
 		cli.NewFlag("max-iter", &f.maxIter, "at most `N` iterations (default: the solver's)",
 			cli.Traits{Most: cli.MostIterations}),
-		cli.NewFlag("threads", &f.threads, "at most `N` threads, which the native backend uses on large factors",
+		cli.NewFlag("threads", &f.threads, "at most `N` threads, which native uses on large factors and pdhg on all",
 			cli.Traits{Most: cli.MostThreads}),
 		cli.MemoryFlag(),
 		cli.NewFlag("json", &f.asJSON, "print one JSON object instead of a table"),

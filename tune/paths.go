@@ -18,8 +18,8 @@ import (
 //
 // One or two weights that the folds share are chosen on paths: from weights with which nothing is selected down, all
 // folds together, each fit from the one before. A path ends by itself, where its error has risen by more than chance,
-// or falls no more. Two weights have a path for the first alone; those of other shares go on from the first weight of
-// the best point, which selects, and that of the second alone in long steps. Between points of the best path there are
+// or falls no more. Two weights have a path for the first alone; those of other shares go on from the best point's
+// sum of weights that select, and that of the second alone in long steps. Between points of the best path there are
 // more where the bend of its errors lets one be lower, and a compass search refines two weights. Iterations of VF-iDCA
 // could only find the same minimum again, so there are none unless they are asked for.
 
@@ -62,6 +62,7 @@ type paths struct {
 	// valley of their own. always says that the last path is taken whatever the others.
 	far, always bool
 	low         float64 // least value of the largest weight
+	selecting   int     // weights that set coefficients to zero: all but that of squares, which is the last
 }
 
 // paths are those of a model, nil where it is tuned by iterations.
@@ -109,6 +110,9 @@ func (t *task) lines(ctx context.Context) (*paths, error) {
 	shares := pathShares
 	if axes == 1 {
 		shares = []float64{1}
+	}
+	if out.selecting = axes; t.Advice.Spread == nil {
+		out.selecting = 1
 	}
 	for _, share := range shares {
 		first, step := top/share, pathStep
@@ -210,7 +214,7 @@ func (c *compass) down(e *evaluator, p *paths) error {
 		least := &c.best // of the path
 		var err error
 		if k > 0 && !last {
-			least, err = c.beside(l)
+			least, err = c.beside(l, p.selecting)
 		} else if err = e.forget(); err == nil {
 			err = c.descend(l, p)
 		}
@@ -318,14 +322,14 @@ func (c *compass) descend(points [][]float64, p *paths) error {
 	return nil
 }
 
-// beside tries the points of a path near the best one of another share, as long as they are better, and returns the
-// least; nil where there is none.
-func (c *compass) beside(points [][]float64) (least *trial, err error) {
+// beside tries the points of a path near the best one of another share, by the sum of the weights that select, as long as
+// they are better, and returns the least; nil where there is none.
+func (c *compass) beside(points [][]float64, selecting int) (least *trial, err error) {
 	if c.best.X == nil {
 		return nil, nil
 	}
-	same := c.point[0] * math.Sqrt(1/pathStep)
-	from := slices.IndexFunc(points, func(p []float64) bool { return p[0] <= same })
+	same := floats.Sum(c.point[:selecting]) * math.Sqrt(1/pathStep)
+	from := slices.IndexFunc(points, func(p []float64) bool { return floats.Sum(p[:selecting]) <= same })
 	if from < 0 {
 		return nil, nil
 	}

@@ -161,6 +161,13 @@ func (f *fold) excess(u int, w *Weights, factor float64) float64 {
 	}
 	sum := 0.0
 	for _, j := range members {
+		if w.L1 == nil && w.L2 == nil {
+			for _, g := range f.gradient[j*q : (j+1)*q] {
+				g *= factor
+				sum += g * g
+			}
+			continue
+		}
 		by := w.absolute(j)
 		for k := range q {
 			v := numerics.Soft(factor*(f.gradient[j*q+k]-w.second(j)*f.b[j*q+k]), by)

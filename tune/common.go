@@ -148,6 +148,7 @@ func (t *task) everyWeight(ctx context.Context, s *space) (*evaluator, error) {
 type compass struct {
 	ctx    context.Context
 	at     func(ctx context.Context, lambda []float64) (trial, error)
+	onward func(tr *trial)  // is told of the last point of a path before the next
 	fallen func(to float64) // is told to which share of the first of its path the least error has fallen
 	scale  float64          // of errors: below it, gains are shares of it
 	low    float64          // least value of the largest weight
@@ -162,6 +163,7 @@ type compass struct {
 type tried struct {
 	point []float64
 	value float64
+	rough bool
 }
 
 // score scores a point and keeps it if it is the best. It returns the trial, nil where there is none: the context or
@@ -178,7 +180,7 @@ func (c *compass) score(point []float64) (*trial, error) {
 		!finite.All(tr.Lambda...) {
 		return nil, err
 	}
-	c.tried = append(c.tried, tried{point, tr.value()})
+	c.tried = append(c.tried, tried{point, tr.value(), tr.rough})
 	if c.best.X == nil || tr.below(&c.best) {
 		c.best, c.point = tr, point
 	}

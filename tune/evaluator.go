@@ -25,8 +25,11 @@ type evaluator struct {
 	conic *dca.Penalized // nil before the first
 	gap   float64        // of solves by the fit, in the place of its own where it is larger
 	// far says that a trial that is solved to a gap is too far from the best one to be solved further; nil for none.
-	far   func(tr *trial, gap float64) bool
-	alone bool // what the fit cannot solve is not solved at all
+	far func(tr *trial, gap float64) bool
+	// coarse is the gap at which the next trial is worth a look, as the one before it on a path, whose error is before, was
+	// as far from the best; 0 for none. It does not do where the error falls, which may go on.
+	coarse, before float64
+	alone          bool // what the fit cannot solve is not solved at all
 }
 
 func (t *task) evaluator(ctx context.Context, s *space) (*evaluator, error) {
@@ -124,17 +127,22 @@ func (e *evaluator) at(ctx context.Context, values []float64) (trial, error) {
 }
 
 // firstGap times the gap of a search is that of the first solve of a trial that may be far from the best one, and
-// nextGap the factor from solve to solve.
-const firstGap, nextGap = 1e3, 0.2
+// nextGap the factor from solve to solve, where the loss is linear in pieces. Others are solved to the gap of the search
+// at once, or where a first look leastFirst times as coarse may do, after that.
+const firstGap, nextGap, leastFirst = 1e3, 0.2, 8
 
-// with is that with hyperparameters. Of a loss that is linear in pieces a trial is solved as far as its error may be
-// the least.
+// with is that with hyperparameters. A trial is solved as far as its error may be the least.
 func (e *evaluator) with(ctx context.Context, lambda, upper []float64) (trial, error) {
-	gap := 0.0
-	if e.far != nil && e.fit != nil && e.fit.Traits().Piecewise {
-		gap = firstGap * e.gap
+	gap, next, least := 0.0, 0.0, math.Inf(-1)
+	switch {
+	case e.far == nil || e.fit == nil:
+	case e.fit.Traits().Piecewise:
+		gap, next = firstGap*e.gap, nextGap
+	case e.coarse >= leastFirst*e.gap:
+		gap, least = e.coarse, e.before
 	}
-	for ; ; gap *= nextGap {
+	e.coarse = 0
+	for ; ; gap *= next {
 		tr := trial{Lambda: lambda, Upper: upper}
 		solved, err := e.descend(ctx, &tr, gap)
 		if err == nil && !solved {
@@ -152,8 +160,8 @@ func (e *evaluator) with(ctx context.Context, lambda, upper []float64) (trial, e
 			}
 			e.task.rate(&tr)
 		}
-		tr.Elapsed = e.task.elapsed()
-		if gap <= e.gap || !solved || tr.X == nil || ctx.Err() != nil || e.far(&tr, gap) {
+		tr.Elapsed, tr.rough = e.task.elapsed(), next == 0 && gap > e.gap
+		if gap <= e.gap || !solved || tr.X == nil || ctx.Err() != nil || e.far(&tr, gap) && tr.value() >= least {
 			return tr, nil
 		}
 	}

@@ -220,8 +220,8 @@ func TestCompass(t *testing.T) {
 func TestPathEnds(t *testing.T) {
 	const points = 200
 	run := func(fold func(k, t int) float64) int {
-		c := compass{ctx: context.Background(), fallen: func(float64) {}, at: func(_ context.Context, l []float64) (trial,
-			error) {
+		c := compass{ctx: context.Background(), fallen: func(float64) {}, onward: func(*trial) {}}
+		c.at = func(_ context.Context, l []float64) (trial, error) {
 			k := int(math.Round(math.Log(l[0]) / math.Log(pathStep)))
 			folds, mean := make([]float64, 10), 0.0
 			for t := range folds {
@@ -229,7 +229,7 @@ func TestPathEnds(t *testing.T) {
 				mean += folds[t] / 10
 			}
 			return trial{X: [][]float64{{0}}, Lambda: l, Errors: &problems.Errors{Validation: mean}, folds: folds}, nil
-		}}
+		}
 		var list [][]float64
 		for k := range points {
 			list = append(list, []float64{math.Pow(pathStep, float64(k))})

@@ -196,8 +196,12 @@ func (c *compass) down(e *evaluator, p *paths) error {
 	c.low = p.low
 	c.fallen = func(to float64) { e.gap = p.gap * to } // or an error would be made of it
 	// Gaps are shares of the error without coefficients.
-	e.far = func(tr *trial, gap float64) bool {
-		return len(c.tried) > 0 && tr.value() > c.best.value()+farGaps*gap*math.Abs(c.tried[0].value)
+	enough := func(tr *trial) float64 {
+		return (tr.value() - c.best.value()) / (farGaps * math.Abs(c.tried[0].value))
+	}
+	e.far = func(tr *trial, gap float64) bool { return len(c.tried) > 0 && enough(tr) > gap }
+	c.onward = func(tr *trial) { // the next may be nearer
+		e.coarse, e.before = math.Min(enough(tr)/2, firstGap*e.gap), tr.value()
 	}
 	rises := false
 	for k, l := range p.lines {
@@ -266,6 +270,7 @@ func (c *compass) descend(points [][]float64, p *paths) error {
 	var best *trial
 	var least []float64 // so far, at each point
 	idle, last := 0, 0.0
+	var before *trial
 	decade := 1 // points
 	if len(points) > 1 {
 		decade = max(1, int(math.Round(math.Ln10/math.Log(slices.Max(points[0])/slices.Max(points[1])))))
@@ -274,9 +279,11 @@ func (c *compass) descend(points [][]float64, p *paths) error {
 		if p.ends && len(least) > 0 && best.value() < pathTiny*least[0] && k%decade > 0 {
 			continue // it is near zero, in proportion to powers of the weights
 		}
-		c.trials = 0
+		if c.trials = 0; p.ends && before != nil {
+			c.onward(before)
+		}
 		tr, err := c.score(lambda)
-		if err != nil || c.ctx.Err() != nil {
+		if before = tr; err != nil || c.ctx.Err() != nil {
 			return err
 		}
 		if tr == nil { // not solved
@@ -405,12 +412,12 @@ func (c *compass) aim() float64 {
 	return c.best.value()
 }
 
-// line are the logarithms of the points tried that are multiples of one, rising, and their values.
+// line are the logarithms of the points tried, and not only looked at, that are multiples of one, rising, and their values.
 func (c *compass) line(of []float64) (xs, values []float64) {
 	var list []tried
 	for _, t := range c.tried {
 		factor := slices.Max(t.point) / slices.Max(of)
-		if floats.EqualFunc(t.point, of, func(a, b float64) bool { return math.Abs(a-factor*b) <= 1e-9*a }) {
+		if !t.rough && floats.EqualFunc(t.point, of, func(a, b float64) bool { return math.Abs(a-factor*b) <= 1e-9*a }) {
 			list = append(list, t)
 		}
 	}

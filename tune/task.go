@@ -81,6 +81,7 @@ type trial struct {
 	radii []float64 // of a solution that keeps [dca.Program.Joint], see [dca.Solution.Kept]; else nil, for the P_i(x)
 	score *float64  // see [problems.Advice]
 	folds []float64 // validation losses of the folds, nil where they are not known
+	rough bool      // it was looked at alone, as it is far from the best one
 }
 
 // newTask prepares a task. The clock has begun at begun.

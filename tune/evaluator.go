@@ -27,7 +27,8 @@ type evaluator struct {
 	// far says that a trial that is solved to a gap is too far from the best one to be solved further; nil for none.
 	far func(tr *trial, gap float64) bool
 	// coarse is the gap at which the next trial is worth a look, as the one before it on a path, whose error is before, was
-	// as far from the best; 0 for none. It does not do where the error falls, which may go on.
+	// as far from the best; 0 for none. A solve goes from that one towards its own solution, so that the error is above
+	// the best at the end, too, unless it falls.
 	coarse, before float64
 	alone          bool // what the fit cannot solve is not solved at all
 }

@@ -454,7 +454,7 @@ func (j *Judge) beyond(m *measured) *weighed {
 	dual := m.dual + lastPlacesOf(m.primal-m.dual, c.terms(p, m.s, m.x, m.z))
 	t := to.tally(p, m.x, m.s, m.z)
 	out := &weighed{}
-	out.Residuals, _, _ = t.Residuals()
+	out.Residuals, _, _ = t.residuals()
 	out.Primal, out.Dual, out.Gap = max(out.Primal, rows), max(out.Dual, columns), RelativeGap(m.primal, dual)
 	out.against = to.inUnits(p, j.unitsOf(), m.s, m.z, m.primal, dual)
 	out.right, out.cost = m.right, m.cost

@@ -39,13 +39,13 @@ func (c *checker) recheck(p *Problem, x, s, z []float64) (r Residuals, primal, d
 	mustHave(len(x) == n && len(s) == m && len(z) == m)
 	c.products(p, x, z)
 	t := c.tally(p, x, s, z)
-	return t.Residuals()
+	return t.residuals()
 }
 
 // tally adds up the point of the products at hand.
-func (c *checker) tally(p *Problem, x, s, z []float64) (t Tally) {
-	t.Rows(p.B, c.ax, s, z)
-	t.Columns(p.Q, c.px, c.atz, x)
+func (c *checker) tally(p *Problem, x, s, z []float64) (t tally) {
+	t.rows(p.B, c.ax, s, z)
+	t.columns(p.Q, c.px, c.atz, x)
 	c.outside = c.outside[:0]
 	for row, k := range Rows(p.Cones) {
 		primal, dual := t.cone(k, s[row:row+k.Dim], z[row:row+k.Dim])
@@ -77,7 +77,7 @@ func (c *checker) recheckExactly(p *Problem, x, s, z []float64) (r Residuals, pr
 		}
 	}
 	primal, dual = value.value(), bound.value()
-	r, _, _ = t.Residuals()
+	r, _, _ = t.residuals()
 	r.Gap = RelativeGap(primal, dual)
 	return r, primal, dual
 }
@@ -88,22 +88,20 @@ func Stationarity(p *Problem, x, z []float64) (r []float64, scale float64) {
 	n, m := p.mustFit()
 	mustHave(len(x) == n && len(z) == m)
 	var c checker
-	var t Tally
+	var t tally
 	c.products(p, x, z)
-	t.Columns(p.Q, c.px, c.atz, x)
+	t.columns(p.Q, c.px, c.atz, x)
 	for j, q := range p.Q {
 		c.px[j] += q + c.atz[j]
 	}
-	return c.px, t.DualScale()
+	return c.px, t.dualScale()
 }
 
-// Tally adds up the [Residuals] and objectives of a point part by part, for callers who know the products of its
-// vectors with P and A without having these matrices.
-type Tally struct{ primal, ofPrimal, dual, ofDual, xPx, qx, bz, beta float64 }
+// tally adds up the [Residuals] and objectives of a point.
+type tally struct{ primal, ofPrimal, dual, ofDual, xPx, qx, bz, beta float64 }
 
-// Rows adds rows of Ax + s = b. It panics unless the lengths are the same.
-func (t *Tally) Rows(b, ax, s, z []float64) {
-	mustHave(len(ax) == len(b) && len(s) == len(b) && len(z) == len(b))
+// rows adds the rows of Ax + s = b.
+func (t *tally) rows(b, ax, s, z []float64) {
 	worst, scale, bz := t.primal, t.ofPrimal, t.bz
 	for i, b := range b {
 		worst = max(worst, math.Abs(ax[i]+s[i]-b))
@@ -113,9 +111,8 @@ func (t *Tally) Rows(b, ax, s, z []float64) {
 	t.primal, t.ofPrimal, t.bz = worst, scale, bz
 }
 
-// Columns adds columns of Px + q + A'z = 0. It panics unless the lengths are the same.
-func (t *Tally) Columns(q, px, atz, x []float64) {
-	mustHave(len(px) == len(q) && len(atz) == len(q) && len(x) == len(q))
+// columns adds the columns of Px + q + A'z = 0.
+func (t *tally) columns(q, px, atz, x []float64) {
 	worst, scale, xPx, qx := t.dual, t.ofDual, t.xPx, t.qx
 	for j, q := range q {
 		worst = max(worst, math.Abs(px[j]+q+atz[j]))
@@ -126,31 +123,24 @@ func (t *Tally) Columns(q, px, atz, x []float64) {
 	t.dual, t.ofDual, t.xPx, t.qx = worst, scale, xPx, qx
 }
 
-// Cone adds s in a cone and z in its dual. It panics unless they have the cone's dimension.
-func (t *Tally) Cone(k Cone, s, z []float64) { t.cone(k, s, z) }
-
-// cone is Cone, and says how far s and z are outside.
-func (t *Tally) cone(k Cone, s, z []float64) (primal, dual float64) {
+// cone adds s in a cone and z in its dual, and says how far they are outside.
+func (t *tally) cone(k Cone, s, z []float64) (primal, dual float64) {
 	primal, dual = k.Distance(s), k.DualDistance(z)
-	t.Outside(primal, dual)
+	t.primal, t.dual = max(t.primal, primal), max(t.dual, dual)
 	if k.Kind == BoxCone {
 		t.beta += k.boxTerms(z)
 	}
 	return primal, dual
 }
 
-// Outside adds s and z that are so far outside of a cone, which is no box, and of its dual, in the sense of
-// [Cone.Distance].
-func (t *Tally) Outside(s, z float64) { t.primal, t.dual = max(t.primal, s), max(t.dual, z) }
-
-// Residuals returns the residuals and both objectives.
-func (t *Tally) Residuals() (r Residuals, primal, dual float64) {
+// residuals returns the residuals and both objectives.
+func (t *tally) residuals() (r Residuals, primal, dual float64) {
 	primal, dual = t.xPx/2+t.qx, -t.xPx/2-t.bz+t.beta
-	return Residuals{t.primal / max(1, t.ofPrimal), t.dual / t.DualScale(), RelativeGap(primal, dual)}, primal, dual
+	return Residuals{t.primal / max(1, t.ofPrimal), t.dual / t.dualScale(), RelativeGap(primal, dual)}, primal, dual
 }
 
-// DualScale is what Residuals.Dual is divided by.
-func (t *Tally) DualScale() float64 { return max(1, t.ofDual) }
+// dualScale is what Residuals.Dual is divided by.
+func (t *tally) dualScale() float64 { return max(1, t.ofDual) }
 
 // RelativeGap is Residuals.Gap between a primal and a dual objective.
 func RelativeGap(primal, dual float64) float64 {

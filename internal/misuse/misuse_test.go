@@ -208,7 +208,7 @@ func TestBackends(t *testing.T) {
 		derivative, new(backends.Derivative),
 		be, s, p, *p, short, new(backends.Problem), backends.NewJudge(p), new(backends.Judge), backends.Capabilities{},
 		backends.Options{},
-		backends.Optimal, backends.Residuals{}, new(backends.Tally), backends.NewTriplets(3), new(backends.Triplets),
+		backends.Optimal, backends.Residuals{}, backends.NewTriplets(3), new(backends.Triplets),
 		backends.ZeroCone,
 		new(backends.MemoryError), new(backends.ProblemError), new(backends.UnsupportedError),
 	}, cones...)

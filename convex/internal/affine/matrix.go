@@ -19,7 +19,6 @@ type Matrix struct {
 	Stride     int
 	Ptr, Ind   []int // columns ptr[j] to ptr[j+1]-1, absolute positions in ind and val
 	Val        []float64
-	Full       bool // zeros of a dense matrix count as entries
 
 	once   sync.Once
 	counts []int // nonzeros of each column, see nonzeros
@@ -120,7 +119,7 @@ func (w *Matrix) EachOf(c int, f func(r int, v float64)) {
 		return
 	}
 	for r := range w.Rows {
-		if v := w.Dense[r*w.Stride+c]; v != 0 || w.Full {
+		if v := w.Dense[r*w.Stride+c]; v != 0 {
 			f(r, v)
 		}
 	}
@@ -145,7 +144,7 @@ func (w *Matrix) Nonzeros() []int {
 		}
 		for i := range w.Rows {
 			for j, v := range w.Row(i) {
-				if v != 0 || w.Full {
+				if v != 0 {
 					w.counts[j]++
 				}
 			}

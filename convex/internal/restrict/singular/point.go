@@ -7,28 +7,65 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/convex/internal/affine"
 	"github.com/conetune/conetune/convex/internal/compile"
 	"github.com/conetune/conetune/convex/internal/solve"
 )
+
+// fullPoint is a primal-dual point of a program with all its entries, and what is known about it.
+type fullPoint struct {
+	l       *compile.Layout
+	x, s, z []float64
+	dual    []float64 // Px + q + A'z, of a certificate of infeasibility A'z
+
+	// parts are what is known in the matrix variables, in the order of Program.matrices.
+	parts []matrixPart
+
+	residuals       backends.Residuals
+	objective, dobj float64 // without the constant
+}
+
+// matrixPart is what a restricted program says about a matrix variable.
+type matrixPart struct {
+	t        triplets  // X
+	gradient []float64 // G by rows, of the Lagrangian without the nuclear norm
+	g        float64   // the multiplier of |X|_*
+	over     float64   // the share of |G|_2 above g
+	missed   float64   // the largest entry of G - Y, which no multiplier removes
+}
+
+// of returns the part of a vector of columns that belongs to a variable.
+func (f *fullPoint) of(x []float64, v *affine.Variable) []float64 {
+	return x[f.l.Start[v.ID] : f.l.Start[v.ID]+v.N]
+}
+
+// rows returns the part of a vector of rows that belongs to a group.
+func (f *fullPoint) rows(z []float64, g *compile.Group) []float64 {
+	return z[f.l.First[g.Index] : f.l.First[g.Index]+g.Expr.N]
+}
 
 // complete extends the solution of the restricted program to the full one: X = sum_a c_a u_a v_a',
 // and the multiplier Y of X in the nuclear norm cone from the gradient G of
 // the rest of the Lagrangian in X. Stationarity asks for Y = G, the cone for |Y|_2 <= g.
 func (w *Sets) complete(sol *backends.Solution) *fullPoint {
-	f := w.expand(sol, true)
-	f.measure(w.p)
+	problem := w.numbers.Problem()
+	f := w.expand(sol, problem)
+	f.residuals, f.objective, f.dobj = backends.Recheck(problem, f.x, f.s, f.z)
+	offset, _ := w.p.Offset(w.s.State.Values)
+	f.residuals.Gap = backends.RelativeGap(f.objective+offset, f.dobj+offset)
 	return f
 }
 
-// expand fills a point in, from a solution or, without objective, from a certificate of infeasibility.
-func (w *Sets) expand(sol *backends.Solution, objective bool) *fullPoint {
-	f := &fullPoint{l: w.full, at: w.s.State.Values, x: make([]float64, w.full.N), s: make([]float64, w.full.M),
-		z: make([]float64, w.full.M), parts: make([]matrixPart, len(w.pairs))}
+// expand fills a point of the full problem in from a solution.
+func (w *Sets) expand(sol *backends.Solution, problem *backends.Problem) *fullPoint {
+	l := w.numbers.Assembled.Layout
+	f := &fullPoint{l: l, x: make([]float64, l.N), s: make([]float64, l.M), z: make([]float64, l.M),
+		parts: make([]matrixPart, len(w.pairs))}
 	w.carry(f, sol)
 	for k := range w.pairs {
 		w.slack(f, k)
 	}
-	f.stationarity(w.p, objective)
+	f.dual, _ = backends.Stationarity(problem, f.x, f.z)
 	for k := range w.pairs {
 		w.balance(f, k)
 	}
@@ -64,20 +101,16 @@ func (w *Sets) carry(f *fullPoint, sol *backends.Solution) {
 	}
 }
 
-// slack fills in the rows (h, scale X) of the norms of matrix k, and what these exceed their bounds by.
+// slack fills in the rows (h, scale X) of the norms of matrix k.
 func (w *Sets) slack(f *fullPoint, k int) {
 	s, part := w.pairs[k], &f.parts[k]
 	for _, use := range s.mv.Uses {
 		z := f.rows(f.z, use.G)
 		z[0] = max(0, z[0])
 		part.g += math.Abs(use.Scale) * z[0]
-		head := use.G.Expr.At(0)
-		h := head.Constant(f.at)
-		head.Forward(h, f.at, f.in(f.x))
 		slack := f.rows(f.s, use.G)
-		slack[0] = h[0]
+		slack[0] = use.G.Expr.At(0).Eval(w.s.State.Values, func(v *affine.Variable) []float64 { return f.of(f.x, v) })[0]
 		floats.AddScaled(slack[1:], use.Scale, f.of(f.x, s.mv.V))
-		part.violated = max(part.violated, math.Abs(use.Scale)*floats.Sum(part.t.s)-h[0])
 	}
 }
 
@@ -109,7 +142,7 @@ func (w *Sets) result(f *fullPoint, sol *backends.Solution) *solve.Outcome {
 	r := &solve.Outcome{
 		Objective: sol.Objective + offset, DualObjective: sol.DualObjective + offset,
 		Residuals: sol.Residuals, Radius: sol.Radius, Message: sol.Message,
-		Assembled: &compile.Assembled{Layout: w.full}, Values: w.s.State.Values.Copy(nil),
+		Assembled: &compile.Assembled{Layout: w.numbers.Assembled.Layout}, Values: w.s.State.Values.Copy(nil),
 	}
 	for _, s := range w.pairs {
 		r.Active += s.size()

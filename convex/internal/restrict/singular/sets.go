@@ -10,8 +10,7 @@
 //  2. Complete: the multipliers of the small program give the gradient G in X of the rest of the Lagrangian, and with
 //     the multiplier g of the norm, X is optimal for the full program if |G|_2 <= g and u_a'G v_a = -g wherever
 //     c_a > 0. That one spectral norm prices all matrices at once. The completed point, with multipliers scaled so that
-//     they are feasible, is measured against the full program; within the tolerance it is the result (point.go,
-//     measure.go).
+//     they are feasible, is measured against the full program; within the tolerance it is the result (point.go).
 //  3. Extend: with the other variables and all multipliers as they are, the Lagrangian in X alone is minimised by
 //     proximal steps, and the singular pairs of its minimum are the next ones (model.go).
 //
@@ -46,13 +45,14 @@ const (
 
 // Sets is what a solver knows about the matrix variables.
 type Sets struct {
-	s      *solve.Session
-	p      *compile.Program
-	full   *compile.Layout
-	pairs  []*pairs
-	models []*model
-	small  *compile.Program // restricted to the pairs, nil where these have moved
-	layout *compile.Layout  // of small
+	s *solve.Session
+	p *compile.Program
+	// numbers are those of the full program.
+	numbers *compile.Numbers
+	pairs   []*pairs
+	models  []*model
+	small   *compile.Program // restricted to the pairs, nil where these have moved
+	layout  *compile.Layout  // of small
 	// found is the completed point of the round, nil where there is none.
 	found *fullPoint
 	// best is the point of least residuals in this solve, bestSolution what it comes from.
@@ -63,7 +63,7 @@ type Sets struct {
 
 func New(s *solve.Session) *Sets {
 	p := s.Program
-	w := &Sets{s: s, p: p, full: p.NewLayout(nil)}
+	w := &Sets{s: s, p: p, numbers: compile.NewNumbers(p.NewLayout(nil).Assemble(), s.State)}
 	for _, mv := range p.Matrices {
 		w.pairs = append(w.pairs, &pairs{mv: mv})
 		w.models = append(w.models, newModel(p, mv))
@@ -76,6 +76,7 @@ func (w *Sets) Begin() {
 	for _, m := range w.models {
 		m.last, m.step = nil, nil
 	}
+	w.numbers.Refresh()
 	w.small, w.best, w.bestSolution, w.excess = nil, nil, nil, math.Inf(1)
 }
 
@@ -107,7 +108,8 @@ func (w *Sets) Price(sol *backends.Solution, round int) (*solve.Outcome, bool, e
 // refute lets pairs enter along which a certificate of infeasibility does not hold. Where there are none, it is checked
 // on the full program.
 func (w *Sets) refute(sol *backends.Solution) (*solve.Outcome, bool, error) {
-	proof := w.expand(sol, false)
+	full := w.numbers.Problem()
+	proof := w.expand(sol, &backends.Problem{Q: make([]float64, len(full.Q)), A: full.A, B: full.B, Cones: full.Cones})
 	if w.oppose(proof, w.s.Options.WithDefaults().EpsInfeasible) {
 		return nil, true, nil
 	}

@@ -160,29 +160,3 @@ func Huber(a Operand, delta float64) Expr {
 	}
 	return entries(e, &compile.Atom{Kind: compile.HuberAtom, N: e.Len(), Delta: delta})
 }
-
-// Logistic returns log(1 + exp(a[i])), entry by entry. The backend needs exponential cones.
-func Logistic(a Operand) Expr {
-	e := argument("Logistic", a, increasing)
-	return entries(e, &compile.Atom{Kind: compile.LogisticAtom, N: e.Len()})
-}
-
-// LogSumExp returns a vector with one entry for each group g of entries of a, log(sum of exp(a[i]) over i in g), or
-// without groups the scalar of all entries. The index lists are kept by reference and must not change. The backend
-// needs exponential cones.
-func LogSumExp(a Operand, groups ...[]int) Expr {
-	e := argument("LogSumExp", a, increasing)
-	if groups == nil {
-		groups = [][]int{affine.Consecutive(0, e.Len())}
-	}
-	if err := grouped("LogSumExp", e, groups, false); err != nil && e.err == nil {
-		return broken(len(groups), 1, e.m, err)
-	}
-	return entries(e, &compile.Atom{Kind: compile.LogSumExpAtom, N: len(groups), Groups: groups}).shaped(len(groups), 1)
-}
-
-// Exp returns exp(a[i]), entry by entry. The backend needs exponential cones.
-func Exp(a Operand) Expr {
-	e := argument("Exp", a, increasing)
-	return entries(e, &compile.Atom{Kind: compile.ExpAtom, N: e.Len()})
-}

@@ -68,10 +68,10 @@
 //	                        [W1 X; X' W2] with (tr W1 + tr W2)/2 <= h; see also below
 //	Abs, Pos, Max <= h      rows without new variables where one stands alone
 //	Huber                   a sum of squares and a 1-norm: min over v of (a-v)^2/2 + delta |v|
-//	Logistic <= h           exp(a-h) + exp(-h) <= 1, two exponential cones an entry
-//	LogSumExp <= h          sum exp(a-h) <= 1, an exponential cone an entry of a, once for groups
+//	Logistic <= u           exp(a-u) + exp(-u) <= 1, two exponential cones an entry
+//	LogSumExp <= u          sum exp(a-u) <= 1, an exponential cone an entry of a, once for groups
 //	                        that begin with each other
-//	Exp <= h                one exponential cone an entry
+//	Exp <= u                one exponential cone an entry
 //	others <= h             a variable u <= h with the cones of the function's epigraph
 //	elsewhere               a variable u >= atom in its place
 //

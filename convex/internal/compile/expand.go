@@ -232,18 +232,8 @@ func (c *compiler) expand(t AtomTerm, g affine.Expr, to sink) {
 		c.lessEqual(t.Atom.Of.Times(t.Scale).plusAffine(g), to)
 	case SquaresAtom:
 		c.squaresBelow([]AtomTerm{t}, h, to)
-	case LogisticAtom:
-		c.expandLogistic(t, h, to)
-	case LogSumExpAtom:
-		c.expandLogSumExps(t, h, to)
 	case GraphAtom:
 		c.nonnegative(h.Minus(c.graph(t).Times(t.Scale)), to)
-	case ExpAtom: // exp(a) <= h/scale
-		hs := h.Times(1 / t.Scale).Entries()
-		for k, a := range t.argument().Entries() {
-			cone := c.emit(backends.ExponentialCone, affine.Stack(a, affine.Constant(1), hs[k]))
-			c.refer(to.row(k), cone, 2, 1, 1/t.Scale)
-		}
 	case HuberAtom:
 		for k, h := range h.Entries() {
 			entry := t

@@ -36,17 +36,14 @@ type AtomTerm struct {
 type atomKind int
 
 const (
-	SquaresAtom   atomKind = iota // scalar, sum of squares
-	AbsAtom                       // vector, |a_i|
-	PosAtom                       // vector, max(0, a_i)
-	NormsAtom                     // vector, one norm for each group
-	NuclearAtom                   // scalar, the sum of the singular values
-	MaxAtom                       // scalar, the largest entry of a function
-	HuberAtom                     // vector: a_i^2/2 up to the threshold, linear beyond
-	LogisticAtom                  // vector, log(1 + exp(a_i))
-	ExpAtom                       // vector, exp(a_i)
-	LogSumExpAtom                 // vector, the logarithm of the sum of exp(a_i) over each group
-	GraphAtom                     // what Graph says
+	SquaresAtom atomKind = iota // scalar, sum of squares
+	AbsAtom                     // vector, |a_i|
+	PosAtom                     // vector, max(0, a_i)
+	NormsAtom                   // vector, one norm for each group
+	NuclearAtom                 // scalar, the sum of the singular values
+	MaxAtom                     // scalar, the largest entry of a function
+	HuberAtom                   // vector: a_i^2/2 up to the threshold, linear beyond
+	GraphAtom                   // what Graph says
 )
 
 // Atom is a vector-valued convex function of an affine argument, or the maximum of a Function. Identity of the pointer
@@ -55,7 +52,7 @@ type Atom struct {
 	Kind   atomKind
 	N      int
 	Arg    affine.Expr
-	Groups [][]int  // normsAtom, where nil is one group of all entries, and logSumExpAtom
+	Groups [][]int  // normsAtom; nil is one group of all entries
 	Rows   int      // nuclearAtom; the matrix has n(arg)/rows columns
 	Of     Function // maxAtom
 	Delta  float64  // huberAtom
@@ -65,7 +62,7 @@ type Atom struct {
 // names of the atoms in messages.
 var names = [...]string{SquaresAtom: "SumSquares", AbsAtom: "Abs", PosAtom: "Pos", NormsAtom: "a norm",
 	NuclearAtom: "NuclearNorm",
-	MaxAtom:     "Max", HuberAtom: "Huber", LogisticAtom: "Logistic", ExpAtom: "Exp", LogSumExpAtom: "LogSumExp"}
+	MaxAtom:     "Max", HuberAtom: "Huber"}
 
 // String names the atom in messages.
 func (a *Atom) String() string {
@@ -331,16 +328,6 @@ func (a *Atom) eval(at affine.Values, of func(*affine.Variable) []float64) []flo
 		for i, v := range x {
 			x[i] = huber(v, a.Delta)
 		}
-	case LogisticAtom:
-		for i, v := range x {
-			x[i] = softplus(v)
-		}
-	case ExpAtom:
-		for i, v := range x {
-			x[i] = math.Exp(v)
-		}
-	case LogSumExpAtom:
-		return logSums(x, a.Groups)
 	case NuclearAtom:
 		return []float64{nuclearNorm(x, a.Rows)}
 	case GraphAtom:
@@ -367,9 +354,6 @@ func huber(v, delta float64) float64 {
 	}
 	return v * v / 2
 }
-
-// softplus is log(1 + exp(v)) without overflow.
-func softplus(v float64) float64 { return max(v, 0) + math.Log1p(math.Exp(-math.Abs(v))) }
 
 // nuclearNorm returns the sum of the singular values of a matrix given by rows.
 func nuclearNorm(x []float64, rows int) float64 {
@@ -400,8 +384,6 @@ func (a *Atom) signs() (low, high bool) {
 	switch a.Kind {
 	case MaxAtom:
 		return a.Of.Range()
-	case LogSumExpAtom:
-		return false, false
 	case GraphAtom:
 		return a.Graph.Sign > 0, a.Graph.Sign < 0
 	}

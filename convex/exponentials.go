@@ -57,22 +57,14 @@ func LogSumExp(a Operand, groups ...[]int) Expr {
 	}).shaped(len(groups), 1)
 }
 
-// belowLogSums adds exp(a_i - u_k) <= y_i, sum_i y_i <= 1 over the entries i of each group k. In one that begins with
-// all of a group before, as the rows at risk at one time begin with those at the times after, that one's u takes the
-// place of its entries.
+// belowLogSums adds exp(a_i - u_k) <= y_i, sum_i y_i <= 1 over the terms i of each group k.
 func belowLogSums(b compile.Rows, entries, us []affine.Expr, groups [][]int) {
-	var open []int // those that the last group begins with, and itself
-	for k, g := range groups {
-		for len(open) > 0 && !begins(g, groups[open[len(open)-1]]) {
-			open = open[:len(open)-1]
-		}
+	for k, g := range chained(groups) {
 		var a []affine.Expr
-		if len(open) > 0 {
-			before := open[len(open)-1]
-			a, g = append(a, us[before]), g[len(groups[before]):]
+		if g.before >= 0 {
+			a = append(a, us[g.before])
 		}
-		open = append(open, k)
-		for _, i := range g {
+		for _, i := range g.rest {
 			a = append(a, entries[i])
 		}
 		y := b.New(len(a))
@@ -83,37 +75,47 @@ func belowLogSums(b compile.Rows, entries, us []affine.Expr, groups [][]int) {
 	}
 }
 
+// logSums are the logarithms of the sums of exponentials over groups.
+func logSums(x []float64, groups [][]int) []float64 {
+	out := make([]float64, len(groups))
+	var terms []float64
+	for k, g := range chained(groups) {
+		if terms = terms[:0]; g.before >= 0 {
+			terms = append(terms, out[g.before])
+		}
+		for _, i := range g.rest {
+			terms = append(terms, x[i])
+		}
+		out[k] = floats.LogSumExp(terms)
+	}
+	return out
+}
+
+// chain is a group as one before it, or -1, whose logarithm of the sum takes the place of its entries, and the rest.
+type chain struct {
+	before int
+	rest   []int
+}
+
+// chained finds groups that begin with all of another, as the rows at risk at one time begin with those at the times
+// after.
+func chained(groups [][]int) []chain {
+	out := make([]chain, len(groups))
+	var open []int // those that the last group begins with, and itself
+	for k, g := range groups {
+		for len(open) > 0 && !begins(g, groups[open[len(open)-1]]) {
+			open = open[:len(open)-1]
+		}
+		if out[k] = (chain{-1, g}); len(open) > 0 {
+			before := open[len(open)-1]
+			out[k] = chain{before, g[len(groups[before]):]}
+		}
+		open = append(open, k)
+	}
+	return out
+}
+
 // begins says whether a list is longer than another, of two entries at least, and begins with it.
 func begins(list, with []int) bool {
 	return len(with) > 1 && len(list) > len(with) && (&list[0] == &with[0] || slices.Equal(list[:len(with)], with))
-}
-
-// logSums are the logarithms of the sums of exponentials over groups. A list that is the beginning of a longer one
-// later is summed once.
-func logSums(x []float64, groups [][]int) []float64 {
-	out := make([]float64, len(groups))
-	var last []int
-	top, sum := 0.0, 0.0 // the last sum is exp(top) sum
-	for k, g := range groups {
-		if len(last) == 0 || len(g) <= len(last) || &g[0] != &last[0] {
-			part := make([]float64, len(g))
-			for l, i := range g {
-				part[l] = x[i]
-			}
-			out[k] = floats.LogSumExp(part)
-			if len(last) == 0 || k+1 < len(groups) && len(groups[k+1]) > len(g) && &groups[k+1][0] == &g[0] {
-				last, top, sum = g, out[k], 1
-			}
-			continue
-		}
-		for _, i := range g[len(last):] {
-			if x[i] > top {
-				top, sum = x[i], sum*math.Exp(top-x[i])+1
-			} else {
-				sum += math.Exp(x[i] - top)
-			}
-		}
-		last, out[k] = g, top+math.Log(sum)
-	}
-	return out
 }

@@ -25,9 +25,7 @@ type Config struct {
 	// Nonzeros is the number of coefficients 1, the others are 0. Default 15, or
 	// Features where there are fewer.
 	Nonzeros int
-	// Correlation is that of neighbouring columns, in (-1, 1). Default 0.5.
-	Correlation float64
-	// Independent makes the correlation 0.
+	// Independent makes the correlation of neighbouring columns 0 in the place of 0.5.
 	Independent bool
 	// Coefficients, if not nil, are all coefficients, in the place of Nonzeros at random places.
 	Coefficients []float64
@@ -76,9 +74,6 @@ func parse(name string, letters []string, to ...*int) bool {
 
 func (c Config) withDefaults() Config {
 	c.Nonzeros, c.SNR = cmp.Or(c.Nonzeros, min(15, c.Features)), cmp.Or(c.SNR, 2)
-	if c.Correlation = cmp.Or(c.Correlation, 0.5); c.Independent {
-		c.Correlation = 0
-	}
 	return c
 }
 
@@ -98,8 +93,6 @@ func (c Config) validate() error {
 		return fmt.Errorf("dataset: cannot generate %d nonzero coefficients, expected 1 to %d", c.Nonzeros, c.Features)
 	case c.Coefficients != nil && len(c.Coefficients) != c.Features:
 		return fmt.Errorf("dataset: %d coefficients for %d features", len(c.Coefficients), c.Features)
-	case !(math.Abs(c.Correlation) < 1):
-		return fmt.Errorf("dataset: correlation %g, expected a number between -1 and 1", c.Correlation)
 	case !(c.SNR > 0) || math.IsInf(c.SNR, 1):
 		return fmt.Errorf("dataset: signal-to-noise ratio %g, expected a positive number", c.SNR)
 	}
@@ -124,14 +117,18 @@ func Generate(c Config, seed uint64) (*Split, []float64, error) {
 	b, support := c.coefficients(seed)
 	x := mat.NewDense(n, p, nil)
 	normal := rand.New(rand.NewPCG(seed, streamFeatures))
-	innovation := math.Sqrt(1 - c.Correlation*c.Correlation)
+	correlation := 0.5
+	if c.Independent {
+		correlation = 0
+	}
+	innovation := math.Sqrt(1 - correlation*correlation)
 	signal := make([]float64, n)
 	for i := range n {
 		row := x.RawRowView(i)
 		row[0] = normal.NormFloat64()
 		for j := 1; j < p; j++ {
 			// The conversions forbid a fused multiply-add: the same bytes on every machine.
-			row[j] = float64(c.Correlation*row[j-1]) + float64(innovation*normal.NormFloat64())
+			row[j] = float64(correlation*row[j-1]) + float64(innovation*normal.NormFloat64())
 		}
 		for _, j := range support {
 			signal[i] += float64(b[j] * row[j])

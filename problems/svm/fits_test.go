@@ -217,10 +217,7 @@ func TestOpen(t *testing.T) {
 		r := must.Of(tune.Run(context.Background(), m, other))(t)
 		require.Nil(t, r.Ladder)
 	}
-	for _, o := range []Options{{R0: 3}, {WBar0: 0.1}} {
-		m := must.Of(New(cv, o))(t)
-		require.Nil(t, m.ladder())
-	}
+	require.Nil(t, must.Of(New(cv, Options{R0: 3}))(t).ladder())
 }
 
 // On a large table the search is to a gap, and what it ends with is solved for to the end: no lambda of the list has a

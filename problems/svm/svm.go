@@ -75,9 +75,9 @@ type Options struct {
 	// ClassWeights weigh the losses of the rows with the smaller and with the larger label, in this order;
 	// means become weighted means. Nil means 1 for both.
 	ClassWeights []float64
-	// R0 is the start of r, 0 means 10; WBar0 that of all wbar, 0 means 1e-6: the paper's. With one of them given, the
-	// default starts there, too, and runs to the end.
-	R0, WBar0 float64
+	// R0 is the start of r, 0 means 10, the paper's; that of all wbar is 1e-6. Where it is given, the default starts
+	// there, too, and runs to the end.
+	R0 float64
 }
 
 // Model is a support vector machine with its data.
@@ -106,7 +106,7 @@ func New(cv *dataset.CrossValidation, o Options) (*Model, error) {
 	if o.Loss != "" && !slices.Contains(Losses(), o.Loss) {
 		return nil, fmt.Errorf("svm: unknown loss %q; known are: %s", o.Loss, strings.Join(Losses(), ", "))
 	}
-	m := &Model{cv: cv, started: o.R0 != 0 || o.WBar0 != 0, squared: o.Loss == SquaredHinge,
+	m := &Model{cv: cv, started: o.R0 != 0, squared: o.Loss == SquaredHinge,
 		either: o.Loss == ""}
 	var err error
 	if m.labels, err = dataset.CheckLabels(cv); err != nil {
@@ -163,14 +163,11 @@ func (m *Model) weigh(o Options) error {
 
 // start returns (r, wbar) of the start.
 func start(o Options, p int) ([]float64, error) {
-	r0, wbar0 := cmp.Or(o.R0, paperR0), cmp.Or(o.WBar0, lowest)
+	r0 := cmp.Or(o.R0, paperR0)
 	if !(r0 > 0) || math.IsInf(r0, 1) {
 		return nil, fmt.Errorf("r starts at %v, expected a positive number", r0)
 	}
-	if !(wbar0 >= lowest && wbar0 <= highest) {
-		return nil, fmt.Errorf("wbar starts at %v, expected %v to %v", wbar0, float64(lowest), float64(highest))
-	}
-	h := slices.Repeat([]float64{wbar0}, 1+p)
+	h := slices.Repeat([]float64{lowest}, 1+p)
 	h[0] = r0
 	return h, nil
 }

@@ -57,8 +57,7 @@ type block int
 const (
 	diagonalBlock   block = iota // H is diagonal: a diagonalCone
 	rankTwoBlock                 // eta^2 (D + uu' - vv'), with two more rows and columns
-	rotatedBlock                 // diagonal in the basis of its eigenvectors, see rotation: an eigenCone
-	denseBlock                   // H is dense
+	basisBlock                   // diagonal in another basis, see inBasis: a basisCone
 	productBlock                 // H is dense, and made from products: a matrixCone
 	eliminatedBlock              // the rows are not in the matrix: a matrixCone
 )
@@ -70,12 +69,12 @@ type diagonalCone interface {
 	diagonal() []float64
 }
 
-// eigenCone is a cone whose H is easily diagonalised.
-type eigenCone interface {
+// basisCone is a cone that stands in the matrix in another basis, see inBasis.
+type basisCone interface {
 	cone
-	// eigen writes the eigenvectors of H into the columns of the row-major q, and the eigenvalues,
-	// and returns the regularisation of its rows.
-	eigen(q, values []float64) (shift float64)
+	// basis writes u by rows, and values, so that u H u' = diag(values), rows and columns of H being in the given order,
+	// and returns the regularisation of the rows. Of a pathCone u is lower triangular, and what is above is left as it is.
+	basis(order []int32, u, values []float64) (shift float64)
 }
 
 // matrixCone is a cone of matrices, whose part of the Newton systems is made of products with the
@@ -120,23 +119,11 @@ type inverseCone interface {
 type hWriter struct {
 	val []float64
 	// the places of the diagonal; rank two: then of v (with its pivot), then of u;
-	// dense: of the lower triangle by rows instead
+	// dense: of the lower inBasis by rows instead
 	at []int32
 	// shift is what writeH wants added to the pivots of the rows, and of u and v,
 	// with their signs; of no account where the block is diagonal or made from products.
 	shift float64
-}
-
-// lower puts -H of order n into a dense block.
-func (w *hWriter) lower(n int, h func(i, j int) float64) {
-	k := 0
-	for i := range n {
-		for j := range i + 1 {
-			w.val[w.at[k]] -= h(i, j)
-			k++
-		}
-	}
-	w.shift = denseRegularisation
 }
 
 // nonnegative is the orthant, all its rows at once. H = diag(s/z).

@@ -112,16 +112,15 @@ func inside(c cone, v []float64) {
 // factor factors the matrix of the current scaling and solves for the constant part, with more regularisation if that
 // fails.
 func (e *embedding) factor(p progress, eps float64) error {
-	switch {
-	case e.k.whole():
-		e.target = refined
-	case e.whole():
-		e.target = accuracy{left: wholeLeft, rows: refineTarget, further: true}
-	default:
-		now := min(p.worst, p.noPoint, p.noBound)
-		left := max(toleranceLeft*eps, errorLeft*min(1, now))
+	e.target = refined
+	if !e.k.whole() {
+		now, share := min(p.worst, p.noPoint, p.noBound), 1.0
+		if e.whole() {
+			share = wholeLeft
+		}
+		left := share * max(toleranceLeft*eps, errorLeft*min(1, now))
 		e.target = accuracy{
-			left: residualLeft, rows: min(max(refineTarget, refineShare*now), refineStart),
+			left: share * residualLeft, rows: min(max(refineTarget, refineShare*now), refineStart),
 			columns: left * p.columns, equations: left * p.equations,
 		}
 	}
@@ -138,9 +137,8 @@ func (e *embedding) factor(p progress, eps float64) error {
 	return err
 }
 
-// wholeLeft is what solves with the whole constant part may leave in columns and equations before Krylov steps begin,
-// most of whose time is spent near the end on digits that do not shorten the way.
-const wholeLeft = 1e-10
+// wholeLeft is the part of what a solve may leave where the constant part is whole.
+const wholeLeft = 0.1
 
 // maxRaises is how often the matrix is factored anew with more regularisation, at most, when a solve is lost.
 const maxRaises = 3
@@ -203,7 +201,13 @@ func (e *embedding) plainConstantPart() error {
 	if e.minusQ(); f.stop.Reached(f.n) {
 		return errStopped
 	}
-	if err := e.k.solve(e.x2, e.z2, e.rhsX, f.b, e.target); err != nil {
+	to := e.target
+	if !e.k.whole() { // what the difference from the iterate, whose right-hand sides are small, might leave
+		left := to.left * inv
+		to.columns, to.equations = max(to.columns, left*maxAbs(e.rx)), max(to.equations, left*maxAbs(e.rz[:f.zero]))
+		to.left = 0
+	}
+	if err := e.k.solve(e.x2, e.z2, e.rhsX, f.b, to); err != nil {
 		return err
 	}
 	e.constant, e.exact = true, false

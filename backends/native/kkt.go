@@ -1,8 +1,6 @@
 package native
 
 import (
-	"math"
-
 	"github.com/conetune/conetune/backends/internal/ldl"
 )
 
@@ -21,7 +19,7 @@ type kkt struct {
 	cones   []cone
 	starts  []int // first row of each cone
 	size    int
-	mat     csc     // upper triangle, the diagonal at the end of each column
+	mat     csc     // upper inBasis, the diagonal at the end of each column
 	diag    []int32 // the place of the diagonal of every column
 	sign    []int8
 	pAt     []int32   // where the entries of P go
@@ -32,7 +30,7 @@ type kkt struct {
 	xpos    []int32   // the unknown of each column, -1 for a single
 	bounds  []bound
 	singles []single
-	rotated []rotation
+	inBasis []inBasis
 	krylov  *krylov
 	second  bool      // it solves beside another, and leaves it to that to ask for the memory of krylov
 	wanting bool      // a solve went without krylov
@@ -47,11 +45,11 @@ type kkt struct {
 	res     []float64
 	best    []float64
 
-	groups   [][]int32 // unknowns linked by semidefinite cones and by dense blocks
+	groups   [][]int32 // unknowns linked by semidefinite cones
 	groupsOf [][]int32 // the groups of each unknown
 	marked   []int32
 	base     []float64 // the values of K without the cones, if there are groups
-	local    []float64 // the units of the unknowns, see localise; nil where all are one
+	curved   bool      // some cone is exponential or a power cone
 }
 
 // bound is a row of the orthant with the single entry a.val[entry] in column col.
@@ -78,12 +76,12 @@ const (
 	//   - a second-order cone has a part that is as small beside eta^2 as its point
 	//     is near the boundary, and in rank-two form pivots that are differences of
 	//     large numbers. What is added is relative to eta^2;
-	//   - exponential and power cones have an H whose entries are as far apart as those of s: their unknowns are in units
-	//     in which its diagonal is one.
+	//   - exponential and power cones have an H whose entries are as far apart as those of s: their unknowns are in a
+	//     basis in which it is the identity.
 	staticRegularisation  = 1e-8
 	boundedRegularisation = 1e-13
 	rankTwoRegularisation = 1e-12
-	denseRegularisation   = 1e-14
+	curvedRegularisation  = 1e-14
 	rotatedRegularisation = 1e-10
 	leastRegularisation   = 1e-11
 	besideDiagonal        = 1e-2
@@ -257,40 +255,7 @@ func (k *kkt) load() bool {
 // refactor puts the current H of the cones into K and factors it.
 func (k *kkt) refactor() {
 	if k.write(); !k.f.stop.Reached(0) {
-		k.localise()
 		k.factorize()
-	}
-}
-
-// localise takes the rows of dense blocks in units in which the diagonal of their H is one. The sides of an exponential
-// or a power cone may be many orders of magnitude apart, and with them the entries of H, which are about s_i s_j/mu:
-// what is added to pivots, what counts as rounding and what refinement leaves are then small beside each of them.
-func (k *kkt) localise() {
-	if k.local == nil {
-		return
-	}
-	for c, cn := range k.cones {
-		if cn.block() != denseBlock {
-			continue
-		}
-		for _, p := range k.pos[k.starts[c]:k.starts[c+1]] {
-			if h := -k.mat.val[k.diag[p]]; h > 0 && h <= math.MaxFloat64 {
-				k.local[p] = 1 / math.Sqrt(h)
-			}
-		}
-	}
-	for j, unit := range k.local {
-		for at := k.mat.ptr[j]; at < k.mat.ptr[j+1]; at++ {
-			k.mat.val[at] *= k.local[k.mat.ind[at]] * unit
-		}
-	}
-	k.f.stop.Reached(2 * len(k.mat.val))
-}
-
-// intoLocal multiplies the unknowns or the right-hand side by their units.
-func (k *kkt) intoLocal(v []float64) {
-	for i, unit := range k.local {
-		v[i] *= unit
 	}
 }
 
@@ -303,17 +268,18 @@ func (k *kkt) write() {
 		if f.stop.Reached(4 * (k.starts[c+1] - k.starts[c])) {
 			return
 		}
-		if cn.block() == rotatedBlock {
+		if cn.block() == basisBlock {
 			continue
 		}
 		cn.writeH(&k.writers[c])
 		k.shiftCone(c)
 	}
-	for i := range k.rotated {
-		if f.stop.Reached(20 * len(k.rotated[i].entries)) {
+	for i := range k.inBasis {
+		t := &k.inBasis[i]
+		if f.stop.Reached(20 + 4*len(t.places)) {
 			return
 		}
-		k.rotate(&k.rotated[i])
+		k.intoBasis(t)
 	}
 	for j, v := range k.baseX {
 		k.mat.val[k.diag[j]] = v
@@ -370,15 +336,13 @@ const lostSolve = 100
 // shiftCone sets the regularisation that cone c has asked for.
 func (k *kkt) shiftCone(c int) {
 	block, shift := k.cones[c].block(), k.writers[c].shift
-	if block != rankTwoBlock && block != denseBlock {
+	if block != rankTwoBlock {
 		return
 	}
 	for _, p := range k.pos[k.starts[c]:k.starts[c+1]] {
 		k.shift[p] = -shift
 	}
-	if block == rankTwoBlock {
-		k.shift[k.extra[c]], k.shift[k.extra[c]+1] = -shift, shift
-	}
+	k.shift[k.extra[c]], k.shift[k.extra[c]+1] = -shift, shift
 }
 
 // solve solves K (x, z) = (rx, rz), rz of length m, to the accuracy asked for, or
@@ -409,8 +373,8 @@ func (k *kkt) reduce(rx, rz []float64) error {
 			rhs[p] = rz[i]
 		}
 	}
-	for i := range k.rotated {
-		k.rotated[i].into(rhs, rz)
+	for i := range k.inBasis {
+		k.inBasis[i].into(rhs, rz)
 	}
 	// p x + a z = rx, where x is a single; a x - h z = rz, where z is of a bound
 	for _, s := range k.singles {
@@ -429,26 +393,16 @@ func (k *kkt) reduce(rx, rz []float64) error {
 // finish solves for the right-hand side of reduce, and computes what was eliminated.
 func (k *kkt) finish(x, z, rx, rz []float64, to accuracy) error {
 	f, h := k.f, k.h
-	k.intoLocal(k.rhs)
 	size := maxAbs(k.rhs)
 	floor, wide := roundingFloor*(1+size), size
-	if k.local == nil || size == 0 { // else all are near one beside their own right-hand side
+	if !k.curved || size == 0 { // else all are near one beside their own right-hand side
 		wide++
 	}
-	within := func(to accuracy) limits {
-		return limits{
-			columns:   max(to.left*maxAbs(rx), to.columns, floor),
-			equations: max(to.left*maxAbs(rz[:f.zero]), to.equations, floor),
-			rows:      to.rows * wide,
-		}
-	}
-	allowed := within(to)
-	plain := allowed
-	if to.further {
-		plain = within(refined)
-	}
-	err := k.refine(plain, allowed)
-	k.intoLocal(k.sol)
+	err := k.refine(limits{
+		columns:   max(to.left*maxAbs(rx), to.columns, floor),
+		equations: max(to.left*maxAbs(rz[:f.zero]), to.equations, floor),
+		rows:      to.rows * wide,
+	})
 	for j, p := range k.xpos {
 		if p >= 0 {
 			x[j] = k.sol[p]
@@ -459,8 +413,8 @@ func (k *kkt) finish(x, z, rx, rz []float64, to accuracy) error {
 			z[i] = k.sol[p]
 		}
 	}
-	for i := range k.rotated {
-		k.rotated[i].outOf(z, k.sol)
+	for i := range k.inBasis {
+		k.inBasis[i].outOf(z, k.sol)
 	}
 	if f.stop.Reached(4*k.size + 8*len(k.bounds)) {
 		return errStopped

@@ -7,7 +7,7 @@ import (
 	"github.com/conetune/conetune/backends/internal/ldl"
 )
 
-// pattern lays out the upper triangle of K by columns: first P, then the rows
+// pattern lays out the upper inBasis of K by columns: first P, then the rows
 // of A with their part of H, then the unknowns of the second-order cones.
 func (k *kkt) pattern(count []int32, columns int) error {
 	f := k.f
@@ -39,19 +39,11 @@ func (k *kkt) pattern(count []int32, columns int) error {
 	for c := range k.writers {
 		k.writers[c].val = k.mat.val
 	}
-	return k.placeBlocks()
+	return nil
 }
 
 // link makes the groups of unknowns that are linked with each other in K, beside those of semidefinite cones.
 func (k *kkt) link() error {
-	for c, cn := range k.cones {
-		if cn.block() == denseBlock {
-			k.groups = append(k.groups, k.pos[k.starts[c]:k.starts[c+1]])
-			if k.local == nil {
-				k.local = slices.Repeat([]float64{1}, k.size)
-			}
-		}
-	}
 	k.groupsOf = make([][]int32, k.size)
 	for g, group := range k.groups {
 		for _, u := range group {
@@ -67,28 +59,6 @@ func (k *kkt) mark(j int32) {
 	for e := k.mat.ptr[j]; e < k.mat.ptr[j+1]; e++ {
 		k.marked[k.mat.ind[e]] = e
 	}
-}
-
-// placeBlocks finds the entries of the dense blocks.
-func (k *kkt) placeBlocks() error {
-	for c, cn := range k.cones {
-		if cn.block() != denseBlock {
-			continue
-		}
-		if k.f.stop.Reached(100) {
-			return errStopped
-		}
-		w := &k.writers[c]
-		w.at = w.at[:0]
-		rows := k.pos[k.starts[c]:k.starts[c+1]]
-		for i := range rows {
-			k.mark(rows[i])
-			for j := range i + 1 {
-				w.at = append(w.at, k.marked[rows[j]])
-			}
-		}
-	}
-	return nil
 }
 
 // patternWriter writes the matrix column by column.
@@ -229,8 +199,8 @@ func (w *patternWriter) coneRows() {
 		}
 		from, to := w.starts[c], w.starts[c+1]
 		switch block := w.cones[c].block(); block {
-		case rotatedBlock:
-			w.rotatedRows(c, from, to)
+		case basisBlock:
+			w.basisRows(c, from, to)
 		case eliminatedBlock:
 			for i := from; i < to && !w.f.stop.Reached(vectorWork+int(w.start[i+1]-w.start[i])); i++ {
 				w.without(i)
@@ -239,23 +209,6 @@ func (w *patternWriter) coneRows() {
 			w.plainRows(c, from, to, block)
 		}
 	}
-}
-
-// rotatedRows writes the columns of a cone in the basis of its eigenvectors, in which all rows have the columns of any.
-func (w *patternWriter) rotatedRows(c, from, to int) {
-	r := newRotation(w.cones[c].(eigenCone), to-from, from, w.pos[from], w.columnsOf(w.col[w.start[from]:w.start[to]]),
-		int32(len(w.mat.ind)))
-	for i := from; i < to; i++ {
-		w.without(i)
-		for e := w.start[i]; e < w.start[i+1]; e++ {
-			r.add(w.entry[e], i-from, w.xpos[w.col[e]])
-		}
-		for _, j := range r.columns {
-			w.push(j)
-		}
-		w.pivot(i)
-	}
-	w.rotated = append(w.rotated, r)
 }
 
 // plainRows writes the columns of the rows of a cone. Rows of one entry without a place in the matrix are bounds.

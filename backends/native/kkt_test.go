@@ -75,7 +75,7 @@ func TestKKTSolvesTheNewtonSystem(t *testing.T) {
 			}
 		}
 	})
-	for _, b := range []block{diagonalBlock, rankTwoBlock, rotatedBlock, denseBlock, productBlock, eliminatedBlock} {
+	for _, b := range []block{diagonalBlock, rankTwoBlock, basisBlock, productBlock, eliminatedBlock} {
 		require.True(t, used[b], "no cone has a block of the form %d", b)
 	}
 	require.Len(t, forms, 3)

@@ -23,7 +23,7 @@ type nonsymmetric struct {
 	b                    barrier
 	centre               []float64 // e with e = -grad F*(e)
 	s, z, gradient       []float64 // the pair of the scaling, and the gradient of F* at z
-	h, factor            []float64 // by rows; L of the Hessian of F* at z, then G
+	factor, root         []float64 // by rows: L of the Hessian of F* at z, then G; a root of H with two more columns
 	at, u, first, second []float64 // work space
 	walk                 struct{ d, step, s, z []float64 }
 	seen                 sight
@@ -69,21 +69,21 @@ func newNonsymmetric(b barrier, n int, within dense.Within) *nonsymmetric {
 	c := &nonsymmetric{b: b, centre: b.centre(), within: within}
 	vectors := []*[]float64{&c.s, &c.z, &c.gradient, &c.at, &c.u, &c.first, &c.second, &c.walk.d, &c.walk.step, &c.walk.s,
 		&c.walk.z, &c.seen.s, &c.seen.z, &c.seen.gradient, &c.seen.shadow}
-	slab := make([]float64, (len(vectors)+2*n)*n)
+	slab := make([]float64, len(vectors)*n+n*n+(n+1)*(n+2))
 	for _, v := range vectors {
 		*v, slab = slab[:n:n], slab[n:]
 	}
-	c.h, c.factor = slab[:n*n:n*n], slab[n*n:]
+	c.factor, c.root = slab[:n*n:n*n], slab[n*n:]
 	return c
 }
 
 // pathVectors bounds how many vectors such a cone has, those of its barrier among them.
-const pathVectors = 24
+const pathVectors = 30
 
 // bytesOfPath is what such a cone takes.
 func bytesOfPath(c backends.Cone) (own, shared int64) {
 	n := int64(c.Dim)
-	return 8 * (2*n*n + pathVectors*n), 0
+	return 8 * (3*n*n + pathVectors*n), 0
 }
 
 // look computes what central and scale ask of a pair, or takes it from the last look: scale comes to the pair that
@@ -254,26 +254,34 @@ const boundaryError = 1e-3
 
 func (c *nonsymmetric) solvePlus(v []float64) bool {
 	n := len(v)
+	m, h := n+2, c.factor
 	for i := range n {
-		c.h[i*n+i]++
+		if c.within.Stop.Reached(n * (n - i)) {
+			return false
+		}
+		for j := i; j < n; j++ {
+			h[i*n+j] = dot(c.root[i*m:i*m+m], c.root[j*m:j*m+m])
+		}
+		h[i*n+i]++
 	}
-	if !(gonum.Implementation{}).Dpotrf(blas.Upper, n, c.h, n) || c.within.Stop.Reached(n*n*n) {
+	if !(gonum.Implementation{}).Dpotrf(blas.Upper, n, h, n) || c.within.Stop.Reached(n*n*n) {
 		return false
 	}
-	(gonum.Implementation{}).Dpotrs(blas.Upper, n, 1, c.h, n, v, 1)
+	(gonum.Implementation{}).Dpotrs(blas.Upper, n, 1, h, n, v, 1)
 	return true
 }
 
-// square writes H = mu LL'.
+// square writes the root of H = mu LL'.
 func (c *nonsymmetric) square(mu float64) {
-	n := len(c.z)
+	n, m, root := len(c.z), len(c.z)+2, math.Sqrt(mu)
 	for i := range n {
-		if c.within.Stop.Reached(n * i) {
+		if c.within.Stop.Reached(n) {
 			return
 		}
-		for j := range i + 1 {
-			v := mu * dot(c.factor[i*n:i*n+n], c.factor[j*n:j*n+n])
-			c.h[i*n+j], c.h[j*n+i] = v, v
+		row := c.root[i*m : i*m+m]
+		row[0], row[1] = 0, 0
+		for j, v := range c.factor[i*n : i*n+n] {
+			row[2+j] = root * v
 		}
 	}
 }
@@ -293,15 +301,10 @@ func (c *nonsymmetric) update(mu, nu, apart float64) {
 		axpy(-dot(row, c.second), c.second, row)
 	}
 	c.square(mu)
-	d := c.u // s - mu s~
-	for i, g := range c.gradient {
-		d[i] = c.s[i] + mu*g
-	}
-	along, across := 1/(nu*mu), 1/(nu*mu*apart)
-	for i := range n {
-		row := c.h[i*n : i*n+n]
-		axpy(along*c.s[i], c.s, row)
-		axpy(across*d[i], d, row)
+	along, across := math.Sqrt(1/(nu*mu)), math.Sqrt(1/(nu*mu*apart))
+	for i, s := range c.s {
+		row := c.root[i*(n+2):]
+		row[0], row[1] = along*s, across*(s+mu*c.gradient[i])
 	}
 }
 
@@ -318,9 +321,14 @@ func (c *nonsymmetric) direction(out, v []float64) {
 func normalise(v []float64) { dense.Scale(v, 1/norm2(v)) }
 
 func (c *nonsymmetric) mulH(out, v []float64) {
-	n := len(v)
-	for i := range n {
-		out[i] = dot(c.h[i*n:i*n+n], v)
+	n, m := len(v), len(v)+2
+	along := c.root[n*m:]
+	clear(along)
+	for i, x := range v {
+		axpy(x, c.root[i*m:][:m], along)
+	}
+	for i := range out {
+		out[i] = dot(c.root[i*m:][:m], along)
 	}
 }
 
@@ -357,9 +365,37 @@ func (c *nonsymmetric) central(s, z []float64, mu float64) bool {
 // With a spread from 30 to 100 random problems with 3 to 200 weights take the fewest iterations.
 const spread = 100
 
-func (c *nonsymmetric) block() block { return denseBlock }
+func (c *nonsymmetric) block() block { return basisBlock }
 
-func (c *nonsymmetric) writeH(w *hWriter) {
-	n := len(c.z)
-	w.lower(n, func(i, j int) float64 { return c.h[i*n+j] })
+// basis makes root triangular by reflections (Householder 1958), of which each row keeps what its own size allows. u is
+// its inverse.
+func (c *nonsymmetric) basis(order []int32, u, values []float64) (shift float64) {
+	n, m := len(order), len(order)+2
+	for k, i := range order {
+		row, own := c.root[int(i)*m:][:m], u[k*n:][:k+1]
+		x := row[k:]
+		if norm := norm2(x); norm > 0 {
+			diagonal := -math.Copysign(norm, x[0])
+			x[0] -= diagonal
+			by := 1 / (diagonal * x[0])
+			for _, o := range order[k+1:] {
+				y := c.root[int(o)*m:][k:m]
+				axpy(by*dot(x, y), x, y)
+			}
+			clear(x)
+			x[0] = diagonal
+		}
+		clear(own)
+		for j := range k {
+			axpy(-row[j]/x[0], u[j*n:][:j+1], own)
+		}
+		own[k] = 1 / x[0]
+		values[k] = 1
+		if c.within.Stop.Reached(n * n) {
+			break
+		}
+	}
+	return curvedRegularisation
 }
+
+func (c *nonsymmetric) writeH(*hWriter) {}

@@ -10,12 +10,8 @@ import (
 // step leaves of the dual and of the primal residual, are at most left times their right-hand sides, or columns and
 // equations, and that of the rows of the cones is at most rows times the largest entry of the whole. They differ by
 // many orders of magnitude near the end: slacks that stay large stand in the rows, residuals that are almost gone in
-// the columns and equations. With further, plain refinement goes on as far as it goes, and only what it leaves beyond
-// these limits is for improve.
-type accuracy struct {
-	left, rows, columns, equations float64
-	further                        bool
-}
+// the columns and equations.
+type accuracy struct{ left, rows, columns, equations float64 }
 
 // refined is as far as refinement goes.
 var refined = accuracy{left: refineTarget, rows: refineTarget}
@@ -47,13 +43,12 @@ const (
 	improveRows = 100
 )
 
-// refine solves K sol = rhs with the regularised factors and iterative
-// refinement, until the residuals are within the limits of plain, or as small as they get, and with improve where they
-// are beyond limit.
-func (k *kkt) refine(plain, limit limits) error {
+// refine solves K sol = rhs with the regularised factors and iterative refinement, until the residuals are within the
+// limits, or as small as they get, and with improve where they are beyond.
+func (k *kkt) refine(limit limits) error {
 	copy(k.sol, k.rhs)
 	k.factor.Solve(k.sol)
-	stays, passes := k.residual(plain)
+	stays, passes := k.residual(limit)
 	last := max(stays, passes)
 	for range refineSteps {
 		if k.f.stop.Reached(4 * k.size) {
@@ -67,11 +62,11 @@ func (k *kkt) refine(plain, limit limits) error {
 		for i, v := range k.res {
 			k.sol[i] += v
 		}
-		stays, passes = k.residual(plain)
+		stays, passes = k.residual(limit)
 		now := max(stays, passes)
 		if !(now < last) {
 			copy(k.sol, k.best)
-			stays, passes = k.residual(plain)
+			stays, passes = k.residual(limit)
 			break
 		}
 		ratio := last / now
@@ -85,10 +80,6 @@ func (k *kkt) refine(plain, limit limits) error {
 	}
 	if k.f.stop.Reached(0) {
 		return errStopped
-	}
-	if plain != limit {
-		stays, passes = k.excess(limit)
-		last = max(stays, passes)
 	}
 	if stays > improveLeft || passes > improveRows {
 		copy(k.best, k.sol)
@@ -112,11 +103,6 @@ func (k *kkt) residual(limit limits) (stays, passes float64) {
 	for j, at := range k.diag {
 		res[j] -= k.mat.val[at] * sol[j]
 	}
-	return k.excess(limit)
-}
-
-// excess returns the largest entries of res as residual does.
-func (k *kkt) excess(limit limits) (stays, passes float64) {
 	columns, equations, rows := k.parts(k.res)
 	return max(maxAbs(columns)/limit.columns, maxAbs(equations)/limit.equations), maxAbs(rows) / limit.rows
 }

@@ -82,7 +82,6 @@ func (s *schur) refactor() {
 		return
 	}
 	if s.add(); !s.f.stop.Reached(0) {
-		s.localise()
 		s.factorize()
 	}
 }

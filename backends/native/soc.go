@@ -18,7 +18,7 @@ type secondOrder struct {
 }
 
 var (
-	_ eigenCone   = (*secondOrder)(nil)
+	_ basisCone   = (*secondOrder)(nil)
 	_ edgeCone    = (*secondOrder)(nil)
 	_ inverseCone = (*secondOrder)(nil)
 )
@@ -226,9 +226,51 @@ func stepSOC(v, dv []float64, limit float64) float64 {
 
 func (c *secondOrder) block() block {
 	if len(c.w) <= rotatedDim {
-		return rotatedBlock
+		return basisBlock
 	}
 	return rankTwoBlock
+}
+
+// basis has the eigenvectors of H = eta^2 (2ww' - J) for the rows of q, and the eigenvalues for values: with w = (w0,
+// |w1| u), (1, u) and (1, -u) with eta^2 (w0 + |w1|)^2 and its inverse eta^2 / (w0 + |w1|)^2, and eta^2 for what is
+// orthogonal to both.
+func (c *secondOrder) basis(_ []int32, q, values []float64) (shift float64) {
+	n := len(c.w)
+	tail := norm2(c.w[1:])
+	top := c.w[0] + tail
+	values[0], values[1] = c.eta2*top*top, c.eta2/(top*top)
+	u := c.a[:n-1]
+	if tail > 0 {
+		for i := range u {
+			u[i] = c.w[i+1] / tail
+		}
+	} else {
+		clear(u)
+		u[0] = 1
+	}
+	q[0], q[n] = math.Sqrt2/2, math.Sqrt2/2
+	for i, v := range u {
+		q[i+1], q[n+i+1] = v*math.Sqrt2/2, -v*math.Sqrt2/2
+	}
+	// The reflection I - h h'/(1 + |u_0|), h = u + sign(u_0) e_0, maps u to a
+	// multiple of e_0: its other columns are orthogonal to u.
+	sign := math.Copysign(1, u[0])
+	for j := 1; j < n-1; j++ {
+		values[j+1] = c.eta2
+		f := u[j] / (1 + math.Abs(u[0]))
+		q[(j+1)*n] = 0
+		for i, v := range u {
+			if i == 0 {
+				v += sign
+			}
+			v *= -f
+			if i == j {
+				v++
+			}
+			q[(j+1)*n+i+1] = v
+		}
+	}
+	return rotatedRegularisation * c.eta2
 }
 
 // invert writes s^-1 = (s_0, -s_1) / (s_0^2 - |s_1|^2).

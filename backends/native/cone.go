@@ -118,8 +118,7 @@ type inverseCone interface {
 // hWriter gives a cone access to its places in the KKT values.
 type hWriter struct {
 	val []float64
-	// the places of the diagonal; rank two: then of v (with its pivot), then of u;
-	// dense: of the lower inBasis by rows instead
+	// the places of the diagonal; rank two: then of v (with its pivot), then of u
 	at []int32
 	// shift is what writeH wants added to the pivots of the rows, and of u and v,
 	// with their signs; of no account where the block is diagonal or made from products.

@@ -19,7 +19,7 @@ type kkt struct {
 	cones   []cone
 	starts  []int // first row of each cone
 	size    int
-	mat     csc     // upper inBasis, the diagonal at the end of each column
+	mat     csc     // upper triangle, the diagonal at the end of each column
 	diag    []int32 // the place of the diagonal of every column
 	sign    []int8
 	pAt     []int32   // where the entries of P go

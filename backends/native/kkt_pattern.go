@@ -7,7 +7,7 @@ import (
 	"github.com/conetune/conetune/backends/internal/ldl"
 )
 
-// pattern lays out the upper inBasis of K by columns: first P, then the rows
+// pattern lays out the upper triangle of K by columns: first P, then the rows
 // of A with their part of H, then the unknowns of the second-order cones.
 func (k *kkt) pattern(count []int32, columns int) error {
 	f := k.f

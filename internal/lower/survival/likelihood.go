@@ -158,42 +158,53 @@ func (l *Likelihood) At(f []float64, old *Point) *Point {
 	if p.f, p.g, p.HalfDeviance = f, f, l.saturated; l.weight != nil {
 		p.g = floats.AddTo(make([]float64, l.n), f, l.shift)
 	}
-	top, sum := math.Inf(-1), 0.0 // log(sum of risks) = top + log(sum)
+	risk := none
 	term := len(p.logs)
 	at := l.n
 	later := func(to int) {
 		for at--; at >= to; at-- {
-			v := p.g[l.order[at]]
-			if v > top {
-				sum, top = sum*math.Exp(top-v)+1, v
-				p.ratio[at] = 1 / sum
-			} else {
-				e := math.Exp(v - top)
-				sum += e
-				p.ratio[at] = e / sum
-			}
+			p.ratio[at] = risk.add(p.g[l.order[at]])
 		}
 		at++
 	}
 	for k := len(l.groups) - 1; k >= 0; k-- {
 		g := l.groups[k]
 		later(g.from + g.events)
-		rest := top + math.Log(sum)
-		if g.from+g.events == l.n {
-			rest = math.Inf(-1)
-		}
+		rest := risk
 		later(g.from)
 		own := p.tie(g)
 		count, m := l.terms(g)
 		term -= count
 		for j := range count {
-			c := g.share(j)
-			total := logSum(rest, own+math.Log(c))
-			p.logs[term+j], p.part[term+j] = total, math.Exp(own+math.Log(c)-total)
-			p.HalfDeviance += m * total
+			total, part := risk, own
+			if j > 0 {
+				part, total = own+math.Log(g.share(j)), rest
+				total.add(part)
+			}
+			p.logs[term+j] = total.top + math.Log(total.sum)
+			p.part[term+j] = math.Exp(part - p.logs[term+j])
+			p.HalfDeviance += m * p.logs[term+j]
 		}
 	}
 	return p
+}
+
+// total is exp(top) sum, the largest exponential of a sum and what it is times that.
+type total struct{ top, sum float64 }
+
+// none is that of no exponentials.
+var none = total{math.Inf(-1), 0}
+
+// add adds exp(v), and returns the share that it has in the sum.
+func (t *total) add(v float64) (share float64) {
+	e := 1.0
+	if v > t.top {
+		t.sum, t.top = t.sum*math.Exp(t.top-v)+1, v
+	} else {
+		e = math.Exp(v - t.top)
+		t.sum += e
+	}
+	return e / t.sum
 }
 
 // tie sets the shares of the events of a group in their risk, takes their values off, and returns the logarithm of that
@@ -216,45 +227,36 @@ func (p *Point) tie(g group) float64 {
 	return top + math.Log(sum)
 }
 
-// logSum is log(exp(a) + exp(b)).
-func logSum(a, b float64) float64 {
-	if a < b {
-		a, b = b, a
-	}
-	return a + math.Log1p(math.Exp(b-a))
-}
-
 // Slopes sets u to the derivatives of the logarithm of the likelihood in f, and a to w_i 1{i in D} - u_i, the sums of
 // the shares of a row in the terms. Minus the second derivatives are diag(a) - sum_k m_k p_k p_k', with the shares p_k
 // of the rows in term k.
 func (p *Point) Slopes(u, a []float64) {
 	l := p.l
-	before := math.Inf(-1) // the logarithm of sum m_k / exp(logs_k) over the times so far
+	before := none // sum m_k / exp(logs_k) over the times so far
 	term, at := 0, 0
-	set := func(to int) {
+	set := func(to int, hazard total, event float64) {
 		for ; at < to; at++ {
 			i := l.order[at]
-			a[i] = math.Exp(p.g[i] + before)
-			u[i] = -a[i]
+			a[i] = math.Exp(p.g[i]+hazard.top) * hazard.sum
+			u[i] = event*l.weightOf(i) - a[i]
 		}
 	}
 	for _, g := range l.groups {
-		set(g.from)
+		set(g.from, before, 0)
 		count, m := l.terms(g)
 		own := before // for the events
 		for k := range count {
 			one := math.Log(m) - p.logs[term+k]
-			own = logSum(own, one+math.Log(g.share(k)))
-			before = logSum(before, one)
+			if before.add(one); k == 0 {
+				own = before
+			} else {
+				own.add(one + math.Log(g.share(k)))
+			}
 		}
 		term += count
-		for ; at < g.from+g.events; at++ {
-			i := l.order[at]
-			a[i] = math.Exp(p.g[i] + own)
-			u[i] = l.weightOf(i) - a[i]
-		}
+		set(g.from+g.events, own, 1)
 	}
-	set(l.n)
+	set(l.n, before, 0)
 }
 
 // Means sets out to the means of values of the rows by the shares of each term.

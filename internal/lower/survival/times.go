@@ -46,8 +46,10 @@ func Events(y []float64) (n int) {
 func sorted(y []float64) []int {
 	order := indices.Range(0, len(y))
 	slices.SortFunc(order, func(a, b int) int {
-		return cmp.Or(cmp.Compare(math.Abs(y[a]), math.Abs(y[b])), -cmp.Compare(math.Copysign(1, y[a]),
-			math.Copysign(1, y[b])), a-b)
+		if c := cmp.Compare(math.Abs(y[a]), math.Abs(y[b])); c != 0 {
+			return c
+		}
+		return cmp.Or(-cmp.Compare(math.Copysign(1, y[a]), math.Copysign(1, y[b])), a-b)
 	})
 	return order
 }

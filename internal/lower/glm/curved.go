@@ -406,11 +406,6 @@ func (p *Path) solveCurved(ctx context.Context, tol float64) {
 	crew.Each(len(p.folds), d.threads, func(t int) {
 		f := p.folds[t]
 		f.gap, f.point.last, f.point.products, f.point.own = math.Inf(1), false, 0, f.point.own && f.point.envelope == nil
-		if f.point.envelope != nil {
-			f.joins = f.afresh(f.weights)
-			return
-		}
-		f.leave()
 		f.joins = f.propose(f.weights)
 	})
 	if d.curved.shared {

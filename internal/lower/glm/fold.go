@@ -177,21 +177,11 @@ func (f *fold) excess(u int, w *Weights, factor float64) float64 {
 	return math.Sqrt(sum)
 }
 
-// propose makes the working set of a solve: what is in use, and what the sequential strong rule does not rule out.
+// propose begins a solve: the working set has what is in use, and what is not optimal at zero.
 func (f *fold) propose(w *Weights) (join []int) {
 	f.primal, f.bound = false, math.Inf(-1)
-	for u := range f.d.units {
-		least := w.Norm[u]
-		if f.last != nil {
-			if rule := 2*least - f.last.Norm[u]; rule >= least/2 { // else it is too far for the rule
-				least = rule
-			}
-		}
-		if !f.inWork[u] && f.excess(u, w, 1) > least && f.pulls(u) {
-			join = append(join, u)
-		}
-	}
-	return join
+	f.leave()
+	return f.violators(w)
 }
 
 // bounds are those of feature j.
@@ -214,11 +204,14 @@ func (f *fold) join(units []int) {
 	}
 }
 
-// leave drops units without coefficients from the working set where these are many: they join again when they are
-// wanted.
+// spare is the number of units that the working set may always have beside those in use.
+const spare = 100
+
+// leave drops units without coefficients from the working set where these are many, or where products are of a band,
+// which are better of few: they join again when they are wanted.
 func (f *fold) leave() {
 	const many = 2 // of the working set to one in use
-	if active := f.active(); len(f.working) > many*len(active)+16 {
+	if active := f.active(); len(f.working) > many*len(active)+spare || f.point != nil && f.point.envelope != nil {
 		for _, u := range f.working {
 			f.inWork[u] = false
 		}
@@ -227,17 +220,30 @@ func (f *fold) leave() {
 	}
 }
 
-// violators are the units outside the working set that are not optimal at zero.
+// violators are the units outside the working set that are not optimal at zero: of more than are in use those that are
+// furthest from it, as few of many stay in use, but where half squares weigh more than norms most do.
 func (f *fold) violators(w *Weights) (list []int) {
+	var by []float64
 	for u := range f.d.units {
 		if f.inWork[u] {
 			continue
 		}
 		if e := f.excess(u, w, 1); e > w.Norm[u]*(1+1e-9) && e > f.noise && f.pulls(u) {
-			list = append(list, u)
+			list, by = append(list, u), append(by, w.Norm[u]-e)
 		}
 	}
-	return list
+	most := max(spare, len(f.active()))
+	if len(list) <= most || w.second(f.d.units[list[0]][0]) > w.Norm[list[0]] {
+		return list
+	}
+	order := make([]int, len(list))
+	floats.ArgsortStable(by, order)
+	first := make([]int, most)
+	for i, k := range order[:most] {
+		first[i] = list[k]
+	}
+	slices.Sort(first)
+	return first
 }
 
 // pulls says whether the gradient of a unit at zero leads within its bounds.

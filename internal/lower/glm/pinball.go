@@ -228,16 +228,3 @@ func (p *Path) renewEnvelopes(ctx context.Context) {
 	})
 	p.d.slopes(ctx, p.folds)
 }
-
-// afresh proposes the working set of a solve without the strong rule: what is in use, and what is not optimal at zero.
-// Products of a band are better of few features.
-func (f *fold) afresh(w *Weights) []int {
-	f.bound = math.Inf(-1)
-	active := f.active()
-	for _, u := range f.working {
-		f.inWork[u] = false
-	}
-	f.working = f.working[:0]
-	f.join(active)
-	return f.violators(w)
-}

@@ -118,7 +118,6 @@ func (p *Path) SolveEach(ctx context.Context, weights []*Weights, tol float64) (
 	left := make([]int, len(p.folds)) // tightenings
 	crew.Each(len(p.folds), d.threads, func(t int) {
 		f := p.folds[t]
-		f.leave()
 		f.changes()
 		f.joins = f.propose(f.weights)
 		inner[t], left[t] = innerTol*tol*f.null(), tightenings

@@ -213,6 +213,23 @@ var ways = map[string]func(c *problem, w float64){
 	},
 }
 
+// Classes of many more entries than rows can have, at a weight far below that with which all are zero, from nothing.
+func TestWideClasses(t *testing.T) {
+	const n, p = 60, 4000
+	rng := rand.New(rand.NewPCG(38, 1))
+	x, f := mat.NewDense(n, p, nil), make([]float64, n)
+	for i := range n {
+		row := x.RawRowView(i)
+		for j := range row {
+			row[j] = rng.NormFloat64()
+		}
+		f[i] = 3 + 4*(row[0]-row[1])
+	}
+	c := problem{kind: "multinomial", x: x, y: targets("multinomial", f), intercept: true, l1: []float64{0.01},
+		l2: []float64{1e-6}}
+	c.optimal(t, c.solve(t, c.fit(t, design.New(x)), 1e-9, nil), 1e-6, "wide")
+}
+
 // Solutions meet the conditions of optimality, for all losses and penalties, on either storage, with fewer and more
 // features than rows, from zero and from other starts; squares but for rounding.
 func TestOptimality(t *testing.T) {

@@ -221,7 +221,8 @@ func (f *fold) leave() {
 }
 
 // violators are the units outside the working set that are not optimal at zero: of more than are in use those that are
-// furthest from it, as few of many stay in use, but where half squares weigh more than norms most do.
+// furthest from it, as few of many stay in use. All join where most do, as half squares weigh more than norms, or where
+// they cost little, as columns are sparse and no classes share a matrix.
 func (f *fold) violators(w *Weights) (list []int) {
 	var by []float64
 	for u := range f.d.units {
@@ -233,7 +234,7 @@ func (f *fold) violators(w *Weights) (list []int) {
 		}
 	}
 	most := max(spare, len(f.active()))
-	if len(list) <= most || w.second(f.d.units[list[0]][0]) > w.Norm[list[0]] {
+	if len(list) <= most || w.second(f.d.units[list[0]][0]) > w.Norm[list[0]] || Sparse(f.d.x) && f.d.classes == 1 {
 		return list
 	}
 	order := make([]int, len(list))

@@ -335,10 +335,11 @@ func (f *fold) active() (list []int) {
 func (f *fold) inUse(u int) bool { return slices.ContainsFunc(f.d.units[u], f.used) }
 
 // changes takes down what the last weights have changed, where norms of several coefficients make sweeps many and Newton's
-// steps dear: the rows are worked with, and there are coefficients for more than half of them.
+// steps dear: the rows are worked with, and there are coefficients for more than half of them. Single penalties would
+// stop them at kinks.
 func (f *fold) changes() {
 	const many = 2
-	if s := f.residual; f.last == nil || s == nil || !s.x.Dense() || !f.coupled(f.working, f.last) ||
+	if s := f.residual; f.last == nil || f.last.L1 != nil || !f.coupled(f.working, f.last) || s == nil || !s.x.Dense() ||
 		many*len(f.support())*f.d.q <= s.count {
 		f.before, f.trend = nil, nil
 		return
@@ -352,8 +353,8 @@ func (f *fold) changes() {
 	copy(f.before, f.b)
 }
 
-// goOn goes along the changes of the last weights, or back, as far as the objective falls: with few kinks, solutions
-// are smooth in the logarithm of the weights.
+// goOn goes along the changes of the last weights, or back, as far as the objective falls: solutions are smooth in the
+// logarithm of the weights.
 func (f *fold) goOn(w *Weights) {
 	if len(f.trend) == 0 {
 		return

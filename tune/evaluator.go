@@ -26,9 +26,9 @@ type evaluator struct {
 	gap   float64        // of solves by the fit, in the place of its own where it is larger
 	// far says that a trial that is solved to a gap is too far from the best one to be solved further; nil for none.
 	far func(tr *trial, gap float64) bool
-	// coarse is the gap at which the next trial is worth a look, as the one before it on a path, whose error is before, was
-	// as far from the best; 0 for none. A solve goes from that one towards its own solution, so that the error is above
-	// the best at the end, too, unless it falls.
+	// coarse is the gap at which the next trial is worth a look, as the one before it on a path, whose error is before,
+	// was as far from the best; 0 for none. A solve goes from that one towards its own solution, so that the error is
+	// above the best at the end, too, unless it falls.
 	coarse, before float64
 	alone          bool // what the fit cannot solve is not solved at all
 }
@@ -128,8 +128,8 @@ func (e *evaluator) at(ctx context.Context, values []float64) (trial, error) {
 }
 
 // firstGap times the gap of a search is that of the first solve of a trial that may be far from the best one, and
-// nextGap the factor from solve to solve, where the loss is linear in pieces. Others are solved to the gap of the search
-// at once, or where a first look leastFirst times as coarse may do, after that.
+// nextGap the factor from solve to solve, where the loss is linear in pieces. Others are solved to the gap of the
+// search at once, or where a first look leastFirst times as coarse may do, after that.
 const firstGap, nextGap, leastFirst = 1e3, 0.2, 8
 
 // with is that with hyperparameters. A trial is solved as far as its error may be the least.

@@ -329,8 +329,8 @@ func (c *compass) descend(points [][]float64, p *paths) error {
 	return nil
 }
 
-// beside tries the points of a path near the best one of another share, by the sum of the weights that select, as long as
-// they are better, and returns the least; nil where there is none.
+// beside tries the points of a path near the best one of another share, by the sum of the weights that select, as long
+// as they are better, and returns the least; nil where there is none.
 func (c *compass) beside(points [][]float64, selecting int) (least *trial, err error) {
 	if c.best.X == nil {
 		return nil, nil
@@ -412,7 +412,8 @@ func (c *compass) aim() float64 {
 	return c.best.value()
 }
 
-// line are the logarithms of the points tried, and not only looked at, that are multiples of one, rising, and their values.
+// line are the logarithms of the points tried, and not only looked at, that are multiples of one, rising, and their
+// values.
 func (c *compass) line(of []float64) (xs, values []float64) {
 	var list []tried
 	for _, t := range c.tried {

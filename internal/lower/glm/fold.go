@@ -334,9 +334,9 @@ func (f *fold) active() (list []int) {
 // inUse says that a unit is not zero.
 func (f *fold) inUse(u int) bool { return slices.ContainsFunc(f.d.units[u], f.used) }
 
-// changes takes down what the last weights have changed, where norms of several coefficients make sweeps many and Newton's
-// steps dear: the rows are worked with, and there are coefficients for more than half of them. Single penalties would
-// stop them at kinks.
+// changes takes down what the last weights have changed, where norms of several coefficients make sweeps many and
+// Newton's steps dear: the rows are worked with, and there are coefficients for more than half of them. Single
+// penalties would stop them at kinks.
 func (f *fold) changes() {
 	const many = 2
 	if s := f.residual; f.last == nil || f.last.L1 != nil || !f.coupled(f.working, f.last) || s == nil || !s.x.Dense() ||

@@ -77,9 +77,9 @@ func (f *fold) block(u int, w *Weights) float64 {
 	return curve * moved
 }
 
-// exact sets next to the minimum over a unit whose norm alone is penalised. Along the eigenvectors of the products, with
-// c the gradients at zero and h the curvatures, it is c s / (h s + norm), where s is its length, at which c / (h s + norm)
-// has length one. Newton's steps for the inverse of that length, which is nearly linear in s, find it.
+// exact sets next to the minimum over a unit whose norm alone is penalised. Along the eigenvectors of the products,
+// with c the gradients at zero and h the curvatures, it is c s / (h s + norm), where s is its length, at which c / (h
+// s + norm) has length one. Newton's steps for the inverse of that length, which is nearly linear in s, find it.
 func (f *fold) exact(u int, norm float64, e spectrum) {
 	members := f.d.units[u]
 	n := len(members)

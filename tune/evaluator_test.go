@@ -17,8 +17,10 @@ import (
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/indices"
+	"github.com/conetune/conetune/internal/lower/warm"
 	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/internal/proptest"
+	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/matcomp"
@@ -293,4 +295,44 @@ func TestMajorisedGap(t *testing.T) {
 		require.LessOrEqual(t, gap, value-phi+1e-6) // the majorant
 		require.False(t, floats.HasNaN(h))
 	})
+}
+
+// lookedAt is a fit whose error is known, and takes down the gaps to which it is solved.
+type lookedAt struct {
+	lower.Fit
+	value float64
+	gaps  []float64
+}
+
+func (*lookedAt) Traits() lower.Traits { return lower.Traits{} }
+
+func (f *lookedAt) Solve(_ context.Context, lambda []float64, gap float64, _ *lower.Point) (*lower.Point, error) {
+	f.gaps = append(f.gaps, gap)
+	return &lower.Point{Lambda: lambda, X: [][]float64{{0}}, Gap: gap, Solved: true, Folds: []float64{f.value}}, nil
+}
+
+// A trial after one that was far from the best is solved coarsely first, and to the end where its error falls or may be
+// the least.
+func TestCoarseLook(t *testing.T) {
+	const gap, before = 1e-4, 2.0
+	for _, test := range []struct {
+		coarse, value float64
+		gaps          []float64
+	}{
+		{1e-2, 3, []float64{1e-2}},
+		{1e-2, 1.5, []float64{1e-2, gap}},  // it falls
+		{1e-2, 2.01, []float64{1e-2, gap}}, // it is not far
+		{5e-4, 3, []float64{gap}},          // it is hardly coarser
+		{0, 3, []float64{gap}},
+	} {
+		fit := &lookedAt{value: test.value}
+		e := &evaluator{task: &task{Advice: problems.Advice{Exact: true}}, fit: warm.NewChain(fit), gap: gap,
+			coarse: test.coarse, before: before,
+			far: func(tr *trial, at float64) bool { return tr.value() > 1+150*at || test.value == 1.5 }}
+		tr := must.Of(e.with(context.Background(), []float64{1}, nil))(t)
+		require.Equal(t, test.gaps, fit.gaps)
+		require.Equal(t, test.value, tr.value())
+		require.Equal(t, len(test.gaps) == 1 && test.gaps[0] > gap, tr.rough)
+		require.Zero(t, e.coarse)
+	}
 }

@@ -240,7 +240,11 @@ func (c *compass) down(e *evaluator, p *paths) error {
 		return nil
 	}
 	if p.ends {
-		if err := c.refine(c.point); err != nil || c.aim() < c.best.value() {
+		err := c.refine(c.point)
+		for k := 0; k < len(p.lines) && err == nil; k++ {
+			err = c.refine(p.lines[k][0]) // between whose points the least may be, too
+		}
+		if err != nil || c.aim() < c.best.value() {
 			return err
 		}
 		if len(c.point) < 2 || slices.Min(c.point) <= 2*compassFloor*slices.Max(c.point) {

@@ -52,10 +52,10 @@ func Example_program() {
 	}
 	fmt.Printf("error %.4g on %d rows\n", score.Error(), score.Rows)
 	// Output:
-	// r2 0.53, without features -0.0153
-	// rmse 57.5, without features 84.5
-	// mae 48.1, without features 71.9
-	// error 1471 on 442 rows
+	// r2 0.531, without features -0.0153
+	// rmse 57.4, without features 84.5
+	// mae 48, without features 71.9
+	// error 1470 on 442 rows
 }
 
 // A model is written, read by a program that knows its name, and predicts a row.

@@ -223,7 +223,8 @@ func ExampleProblem() {
 func ExampleRecheck() {
 	p, x, s, z := atLeast(), []float64{1.25}, []float64{0.25}, []float64{1}
 	r, primal, dual := backends.Recheck(p, x, s, z)
-	fmt.Printf("%.3f at most, objectives %.3f and %.3f, gap %.3f\n", r.Max(), primal, dual, backends.RelativeGap(primal, dual))
+	gap := backends.RelativeGap(primal, dual)
+	fmt.Printf("%.3f at most, objectives %.3f and %.3f, gap %.3f\n", r.Max(), primal, dual, gap)
 	stationarity, scale := backends.Stationarity(p, x, z)
 	fmt.Printf("%.3f over %.3f, optimal within %.3f\n", stationarity, scale, backends.Distance(p, x, s, z))
 	// Output:

@@ -51,15 +51,16 @@ func LogSumExp(a Operand, groups ...[]int) Expr {
 	if err := grouped("LogSumExp", e, groups, false); err != nil && e.err == nil {
 		return broken(len(groups), 1, e.m, err)
 	}
+	chains := chained(groups)
 	return graph(e, len(groups), compile.Graph{
-		Name: "LogSumExp", Value: func(x []float64) []float64 { return logSums(x, groups) },
-		Below: func(b compile.Rows, a, u affine.Expr) { belowLogSums(b, a.Entries(), u.Entries(), groups) },
+		Name: "LogSumExp", Value: func(x []float64) []float64 { return logSums(x, chains) },
+		Below: func(b compile.Rows, a, u affine.Expr) { belowLogSums(b, a.Entries(), u.Entries(), chains) },
 	}).shaped(len(groups), 1)
 }
 
 // belowLogSums adds exp(a_i - u_k) <= y_i, sum_i y_i <= 1 over the terms i of each group k.
-func belowLogSums(b compile.Rows, entries, us []affine.Expr, groups [][]int) {
-	for k, g := range chained(groups) {
+func belowLogSums(b compile.Rows, entries, us []affine.Expr, groups []chain) {
+	for k, g := range groups {
 		var a []affine.Expr
 		if g.before >= 0 {
 			a = append(a, us[g.before])
@@ -76,10 +77,10 @@ func belowLogSums(b compile.Rows, entries, us []affine.Expr, groups [][]int) {
 }
 
 // logSums are the logarithms of the sums of exponentials over groups.
-func logSums(x []float64, groups [][]int) []float64 {
+func logSums(x []float64, groups []chain) []float64 {
 	out := make([]float64, len(groups))
 	var terms []float64
-	for k, g := range chained(groups) {
+	for k, g := range groups {
 		if terms = terms[:0]; g.before >= 0 {
 			terms = append(terms, out[g.before])
 		}

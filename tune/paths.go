@@ -18,10 +18,10 @@ import (
 //
 // One or two weights that the folds share are chosen on paths: from weights with which nothing is selected down, all
 // folds together, each fit from the one before. A path ends by itself, where its error has risen by more than chance,
-// or falls no more. Two weights have a path for the first alone; those of other shares go on from the best point's
-// sum of weights that select, and that of the second alone in long steps. Between points of the best path there are
-// more where the bend of its errors lets one be lower, and a compass search refines two weights. Iterations of VF-iDCA
-// could only find the same minimum again, so there are none unless they are asked for.
+// or falls no more. Two weights have a path for the first alone; those of other shares go on from the best point's sum
+// of weights that select, and that of the second alone in long steps. Between points of all paths there are more where
+// the bend of their errors lets one be lower, and a compass search refines two weights. Iterations of VF-iDCA could
+// only find the same minimum again, so there are none unless they are asked for.
 
 const (
 	// pathStep is the factor from point to point, 4 points to a decade.

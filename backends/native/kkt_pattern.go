@@ -42,7 +42,7 @@ func (k *kkt) pattern(count []int32, columns int) error {
 	return nil
 }
 
-// link makes the groups of unknowns that are linked with each other in K, beside those of semidefinite cones.
+// link finds the groups of each unknown: those of semidefinite cones, which are all that is linked in K.
 func (k *kkt) link() error {
 	k.groupsOf = make([][]int32, k.size)
 	for g, group := range k.groups {

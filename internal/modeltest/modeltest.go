@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strconv"
 	"testing"
 
@@ -21,13 +22,22 @@ import (
 	"github.com/conetune/conetune/problems/dataset"
 )
 
-// Solve runs VF-iDCA with the settings on the native backend.
-func Solve(t testing.TB, m problems.Model, s dca.Settings) *dca.Result {
+// program is that of a model which begins at these radii, the last of which repeats; at its own for none.
+func program(m problems.Model, radii []float64) dca.Program {
+	p := m.Program()
+	if radii != nil {
+		p.H0 = p.StartAt(append(radii, slices.Repeat(radii[len(radii)-1:], p.Radii-len(radii))...), nil)
+	}
+	return p
+}
+
+// Solve runs VF-iDCA with the settings on the native backend, from these radii, or for none the model's.
+func Solve(t testing.TB, m problems.Model, s dca.Settings, radii ...float64) *dca.Result {
 	t.Helper()
 	var err error
 	s.Backend, err = backends.Open(backends.Default)
 	require.NoError(t, err)
-	res, err := dca.Solve(context.Background(), m.Program(), s)
+	res, err := dca.Solve(context.Background(), program(m, radii), s)
 	require.NoError(t, err)
 	return res
 }
@@ -35,14 +45,14 @@ func Solve(t testing.TB, m problems.Model, s dca.Settings) *dca.Result {
 // lowerEps is the gap to which LowerLevel solves.
 const lowerEps = 1e-11
 
-// LowerLevel solves the lower level at the model's start, and returns its multipliers too.
-func LowerLevel(t testing.TB, m problems.Model) (x [][]float64, lambda []float64) {
+// LowerLevel solves the lower level at these radii, or for none the model's start, and returns its multipliers too.
+func LowerLevel(t testing.TB, m problems.Model, radii ...float64) (x [][]float64, lambda []float64) {
 	t.Helper()
 	s := m.PaperSettings()
 	var err error
 	s.Backend, err = backends.Open(backends.Default)
 	require.NoError(t, err)
-	p := m.Program()
+	p := program(m, radii)
 	// The tightest bounds leave h where it is, so that one iteration reports the multipliers there.
 	p.Lo, p.Hi = p.H0, p.H0
 	s.MaxIter, s.Solver.Eps = 1, lowerEps
@@ -78,8 +88,8 @@ func Split(seed uint64, train, val, test int, b []float64, noise float64) *datas
 type Within struct{ Errors, Radii, Lambda, Trace, Step float64 }
 
 // AgainstPython compares with so many runs of an independent implementation in Python, see README.md beside their
-// folder, of a model, which build makes with the radii that a run starts from, 0 for its own.
-func AgainstPython(t *testing.T, folder string, runs int, within Within, build func(r0 float64) problems.Model) {
+// folder, of a model.
+func AgainstPython(t *testing.T, folder string, runs int, within Within, m problems.Model) {
 	raw, err := os.ReadFile(folder + "/vfidca_cvxpy.json")
 	require.NoError(t, err)
 	type errors struct {
@@ -99,10 +109,13 @@ func AgainstPython(t *testing.T, folder string, runs int, within Within, build f
 	require.NoError(t, json.Unmarshal(raw, &list))
 	require.Len(t, list, runs)
 	for _, run := range list {
-		m := build(run.R0)
 		s := m.PaperSettings()
 		s.Tol = run.Tol
-		res := Solve(t, m, s)
+		var start []float64
+		if run.R0 > 0 {
+			start = []float64{run.R0}
+		}
+		res := Solve(t, m, s, start...)
 		require.Equal(t, outcome.Converged, res.Status)
 		require.Equal(t, run.Iterations, res.Iterations)
 		require.InEpsilon(t, run.Validation, res.UpperValue, within.Errors)

@@ -38,8 +38,8 @@
 package matcomp
 
 import (
-	"fmt"
 	"math"
+	"slices"
 
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/dca"
@@ -54,9 +54,6 @@ type Options struct {
 	// Standardize works on values and features of standard deviation 1, and with
 	// Intercept of mean 0, and undoes it in the result.
 	Standardize bool
-	// R0 are the start values of the radii, in the unit of the model: of Gamma, then of the row
-	// groups, then of the column groups; the last one given repeats. Nil means (1, 0.1, ..), the paper's.
-	R0 []float64
 }
 
 // Model is a matrix completion with its data.
@@ -72,23 +69,9 @@ func New(d *Data, o Options) (*Model, error) {
 	if err := d.Validate(); err != nil {
 		return nil, err
 	}
-	given := o.R0
-	if given == nil {
-		given = []float64{1, 0.1}
-	}
 	m := &Model{data: d, intercept: o.Intercept, u: d.units(o)}
-	radii := len(m.Names())
-	m.r0 = make([]float64, radii)
-	if len(given) == 0 || o.R0 != nil && len(given) > radii {
-		return nil, fmt.Errorf("matcomp: %d radii to start from, expected 1 to %d", len(given), radii)
-	}
-	for j := range m.r0 {
-		m.r0[j] = given[min(j, len(given)-1)]
-		if !(m.r0[j] >= 0) || math.IsInf(m.r0[j], 1) {
-			return nil, fmt.Errorf("matcomp: radius of %s is %v, expected a finite number that is not negative", m.Names()[j],
-				m.r0[j])
-		}
-	}
+	m.r0 = slices.Repeat([]float64{0.1}, len(m.Names())) // the paper's: of Gamma, and of the groups
+	m.r0[0] = 1
 	return m, nil
 }
 

@@ -128,10 +128,10 @@ func TestAgainstPython(t *testing.T) {
 	require.NoError(t, json.Unmarshal(raw, &runs))
 	require.Len(t, runs, 3)
 	for _, run := range runs {
-		m := newModel(t, small(t), matcomp.Options{R0: run.R0})
+		m := newModel(t, small(t), matcomp.Options{})
 		s := m.PaperSettings()
 		s.Tol, s.HoldZeros = run.Tol, false
-		res := modeltest.Solve(t, m, s)
+		res := modeltest.Solve(t, m, s, run.R0...)
 		require.Equal(t, outcome.Converged, res.Status)
 		require.Equal(t, run.Iterations, res.Iterations)
 		e := m.Evaluate(res.X)
@@ -304,13 +304,4 @@ func TestBadData(t *testing.T) {
 	}
 	_, err := matcomp.New(nil, matcomp.Options{})
 	require.ErrorContains(t, err, "no data")
-	for want, r0 := range map[string][]float64{
-		"0 radii":                   {},
-		"6 radii":                   {1, 1, 1, 1, 1, 1},
-		"radius of row_group0 is -": {1, -1},
-		"radius of nuclear is NaN":  {math.NaN()},
-	} {
-		_, err := matcomp.New(small(t), matcomp.Options{R0: r0})
-		require.ErrorContains(t, err, want)
-	}
 }

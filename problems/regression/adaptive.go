@@ -69,12 +69,10 @@ func AdaptiveLasso(s dataset.Division, o Options) (*Model, error) {
 func (m *Model) adapt(ctx context.Context, from Net, o Options) error {
 	data := m.data
 	pilot, err := from.describe(data)
-	if err == nil {
-		err = pilot.complete(data, o)
-	}
 	if err != nil {
 		return err
 	}
+	pilot.complete(data)
 	_, p := data.Dims()
 	l := &ladder{full: m, base: &glm.Weights{Norm: slices.Repeat([]float64{1}, p)}}
 	m.rung = &rung{ladder: l, below: &Model{data: data, spec: pilot}, gamma: o.Gamma}

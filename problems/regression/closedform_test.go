@@ -265,15 +265,13 @@ func small(t testing.TB) *dataset.Split {
 // The runs of an independent implementation in Python, see README.md beside the data.
 func TestAgainstPython(t *testing.T) {
 	within := modeltest.Within{Errors: 1e-3, Radii: 1e-3, Lambda: 1e-3, Trace: 1e-3, Step: 1e-4}
-	modeltest.AgainstPython(t, "testdata/elasticnet/small", 2, within, func(float64) problems.Model {
-		return must.Of(regression.ElasticNet(small(t), options{}))(t)
-	})
+	modeltest.AgainstPython(t, "testdata/elasticnet/small", 2, within,
+		must.Of(regression.ElasticNet(small(t), options{}))(t))
 	split, g := smallGroups(t)
 	// Multipliers of the size of ECOS's tolerance, divided by rho, move its radii in each iteration.
 	within = modeltest.Within{Errors: 2e-3, Radii: 3e-3, Lambda: 2e-3, Trace: 3e-3, Step: 1e-3}
-	modeltest.AgainstPython(t, "testdata/sgl/small", 3, within, func(r0 float64) problems.Model {
-		return must.Of(regression.SparseGroupLasso(split, options{Groups: g, R0: []float64{r0}}))(t)
-	})
+	modeltest.AgainstPython(t, "testdata/sgl/small", 3, within,
+		must.Of(regression.SparseGroupLasso(split, options{Groups: g}))(t))
 }
 
 // Standardised with an intercept, the predictor does not depend on the units of the data, nor does the threshold by

@@ -232,11 +232,11 @@ func TestMultiTaskUnitsAndRetrain(t *testing.T) {
 		y.Apply(func(_, k int, v float64) float64 { return float64(10*k) + 7*v }, d.Targets)
 		wide = append(wide, several(x, y))
 	}
-	o := options{Intercept: true, Standardize: true, R0: []float64{1.5, 0.5}}
+	o, radii := options{Intercept: true, Standardize: true}, []float64{1.5, 0.5}
 	fit := func(sets []*dataset.Data) (x [][]float64, e, last float64, predicted []float64) {
 		m := must.Of(regression.MultiTask(&dataset.Split{Train: sets[0], Val: sets[1], Test: sets[2]}, o))(t)
-		x, _ = modeltest.LowerLevel(t, m)
-		final, test := must.Both(m.Advice().Retrain(ctx, problems.Solver{Backend: native(t), Fits: true}, o.R0))(t)
+		x, _ = modeltest.LowerLevel(t, m, radii...)
+		final, test := must.Both(m.Advice().Retrain(ctx, problems.Solver{Backend: native(t), Fits: true}, radii))(t)
 		return x, m.Evaluate(x).Validation, *test, final.Values(sets[2].Dense().RawRowView(3))
 	}
 	x, e, last, predicted := fit(sets)
@@ -249,13 +249,13 @@ func TestMultiTaskUnitsAndRetrain(t *testing.T) {
 	}
 
 	// Without units, the final fit is the lower level of the union.
-	m := must.Of(regression.MultiTask(&dataset.Split{Train: sets[0], Val: sets[1]}, options{R0: []float64{5, 50}}))(t)
+	m := must.Of(regression.MultiTask(&dataset.Split{Train: sets[0], Val: sets[1]}, options{}))(t)
 	final, test, err := m.Advice().Retrain(ctx, problems.Solver{Backend: native(t), Fits: true}, []float64{5, 50})
 	require.NoError(t, err)
 	require.Nil(t, test)
 	union := dataset.Stack(sets[0], sets[1])
-	all := must.Of(regression.MultiTask(&dataset.Split{Train: union, Val: sets[1]}, options{R0: []float64{5, 50}}))(t)
-	_, lambda := modeltest.LowerLevel(t, all)
+	all := must.Of(regression.MultiTask(&dataset.Split{Train: union, Val: sets[1]}, options{}))(t)
+	_, lambda := modeltest.LowerLevel(t, all, 5, 50)
 	require.InDeltaSlice(t, proximal(union, lambda[0], lambda[1]).RawMatrix().Data, final.Coefficients, 1e-4)
 }
 
@@ -268,7 +268,7 @@ func TestMultiTaskFolds(t *testing.T) {
 	d, test := severalRows(rng, 45, 1), severalRows(rng, 30, 1)
 	folds := must.Of(split.RandomFolds(45, 3, 1, 1, nil))(t)
 	cv := &dataset.CrossValidation{Data: d, Folds: folds, Test: test}
-	m := must.Of(regression.MultiTask(cv, options{R0: []float64{6, 4}}))(t)
+	m := must.Of(regression.MultiTask(cv, options{}))(t)
 	require.True(t, m.Advice().Folds)
 	p := m.Program()
 	form := must.Of(dca.NewPenalized(p, dca.Settings{Backend: native(t)}))(t)
@@ -301,8 +301,8 @@ func TestMultiTaskFolds(t *testing.T) {
 
 	final, e2 := must.Both(m.Advice().Retrain(ctx, problems.Solver{Backend: native(t), Fits: true}, []float64{6, 4}))(t)
 	require.NotNil(t, e2)
-	all := must.Of(regression.MultiTask(&dataset.Split{Train: d, Val: test}, options{R0: []float64{6, 4}}))(t)
-	_, lambda := modeltest.LowerLevel(t, all)
+	all := must.Of(regression.MultiTask(&dataset.Split{Train: d, Val: test}, options{}))(t)
+	_, lambda := modeltest.LowerLevel(t, all, 6, 4)
 	require.InDeltaSlice(t, proximal(d, lambda[0], lambda[1]).RawMatrix().Data, final.Coefficients, 1e-4)
 }
 

@@ -265,9 +265,10 @@ func TestFoldsShareRadii(t *testing.T) {
 		if !intercept && testing.Short() {
 			continue
 		}
-		m := must.Of(regression.ElasticNet(cv, options{Intercept: intercept, R0: []float64{2.5, 100}}))(t)
+		m := must.Of(regression.ElasticNet(cv, options{Intercept: intercept}))(t)
 		require.True(t, m.Advice().Folds)
 		p := m.Program()
+		p.H0 = []float64{2.5, 100}
 		low := must.Of(dca.LowerLevel(ctx, p, dca.Settings{Backend: native(t)}))(t)
 		require.Equal(t, backends.Optimal, low.Status)
 		each := len(low.X) / 3

@@ -2,8 +2,6 @@ package regression
 
 import (
 	"context"
-	"fmt"
-	"math"
 	"slices"
 
 	"github.com/conetune/conetune/convex"
@@ -20,7 +18,7 @@ import (
 type spec struct {
 	// Names are the names of the hyperparameters, one for each radius.
 	Names []string
-	// R0 are the start values of the radii where the options have none, one for each or one for all.
+	// R0 are the start values of the radii, one for each or one for all.
 	R0 []float64
 	// Penalties returns P_i(b) - r_i for the coefficients b and the radii r, in the order of
 	// Names, in any grouping.
@@ -72,10 +70,10 @@ type Model struct {
 	hazards *hazards
 }
 
-// complete fills in what the options say, and what most models have.
-func (s *spec) complete(data *data, o Options) (err error) {
-	if s.R0, err = radii(o.R0, s.Names, s.R0); err != nil {
-		return err
+// complete fills in what most models have.
+func (s *spec) complete(data *data) {
+	if len(s.R0) == 1 {
+		s.R0 = slices.Repeat(s.R0, len(s.Names))
 	}
 	if s.Path == nil {
 		s.Path = single(data.Path(netPoints))
@@ -83,26 +81,6 @@ func (s *spec) complete(data *data, o Options) (err error) {
 	if s.Settings == nil {
 		s.Settings = netSettings
 	}
-	return nil
-}
-
-// radii returns start values for the named radii: given itself, its one entry for all, or the
-// default where it is nil. Other lengths, and entries that are negative or not finite, are errors.
-func radii(given []float64, names []string, standard []float64) ([]float64, error) {
-	if given == nil {
-		given = standard
-	}
-	if len(given) != 1 && len(given) != len(names) {
-		return nil, fmt.Errorf("%d radii to start from, expected one or %d", len(given), len(names))
-	}
-	r0 := make([]float64, len(names))
-	for i := range r0 {
-		r0[i] = given[min(i, len(given)-1)]
-		if !(r0[i] >= 0) || math.IsInf(r0[i], 1) {
-			return nil, fmt.Errorf("radius of %q is %v, expected a finite number that is not negative", names[i], r0[i])
-		}
-	}
-	return r0, nil
 }
 
 // Options are those that the model was built with, with the values of those that say what its loss or its penalties

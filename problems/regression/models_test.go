@@ -233,14 +233,6 @@ func TestBadOptions(t *testing.T) {
 		require.NoError(t, of(six, options{}), name)
 		require.ErrorContains(t, of(nil, options{}), "no data", name)
 		require.ErrorContains(t, of(&dataset.Split{}, options{}), name)
-		for want, r0 := range map[string][]float64{
-			"0 radii to start from": {}, "9 radii to start from": make([]float64, 9), `radius of "`: {-1},
-			"is NaN, expected a finite number": {math.NaN()}, "is +Inf, expected a finite number": {math.Inf(1)},
-		} {
-			err := of(six, options{R0: r0})
-			require.ErrorContains(t, err, name)
-			require.ErrorContains(t, err, want, name)
-		}
 	}
 	for want, err := range map[string]error{
 		"gamma is -1":          as(regression.AdaptiveLasso(s, options{Gamma: -1})),
@@ -258,7 +250,7 @@ func TestBadOptions(t *testing.T) {
 		"level 1, expected a number between 0 and 1":             as(regression.Quantile(s, options{Level: 1})),
 		"level NaN, expected a number between 0 and 1":           as(regression.Quantile(s, options{Level: math.NaN()})),
 		"expected numbers that are not negative, such as counts": as(regression.Poisson(s, options{})),
-		"huber: the model takes no Options.Level; it takes Intercept, Standardize, Scaling, R0, Threshold": as(
+		"huber: the model takes no Options.Level; it takes Intercept, Standardize, Scaling, Threshold": as(
 			regression.Huber(s, options{Level: 0.5})),
 		"weighted-lasso: the model takes no Options.Terms": as(
 			regression.WeightedLasso(s, options{Terms: terms{Upper: []float64{1}}})),

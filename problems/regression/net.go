@@ -89,7 +89,7 @@ func (n *Net) model(s dataset.Division, o Options) (*Model, error) {
 	}
 	m := &Model{data: data}
 	if m.spec, err = n.describe(data); err == nil {
-		err = m.spec.complete(data, o)
+		m.spec.complete(data)
 	}
 	return m, err
 }

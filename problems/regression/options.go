@@ -22,9 +22,6 @@ type Options struct {
 	Standardize bool
 	// Scaling is the unit of the features; the zero value is that of the table.
 	Scaling dataset.Scaling
-	// R0 are the start values of the radii, in the unit of the model: one for each, or one for all. Nil means those of
-	// the paper, or of the model.
-	R0 []float64
 
 	// Terms are what is said of single features: for ElasticNet, Lasso, Ridge, BoundedElasticNet, Logistic, Multinomial,
 	// Poisson and Cox.
@@ -52,7 +49,7 @@ type Options struct {
 }
 
 // everyModel are the fields that all models take.
-var everyModel = []string{"Intercept", "Standardize", "Scaling", "R0"}
+var everyModel = []string{"Intercept", "Standardize", "Scaling"}
 
 // check refuses what a model with these further fields does not take.
 func (o Options) check(takes []string) error {

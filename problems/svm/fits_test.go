@@ -217,7 +217,6 @@ func TestOpen(t *testing.T) {
 		r := must.Of(tune.Run(context.Background(), m, other))(t)
 		require.Nil(t, r.Ladder)
 	}
-	require.Nil(t, must.Of(New(cv, Options{R0: 3}))(t).ladder())
 }
 
 // On a large table the search is to a gap, and what it ends with is solved for to the end: no lambda of the list has a

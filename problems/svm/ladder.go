@@ -46,7 +46,7 @@ type rung struct {
 
 // ladder are the rungs; nil where the options give a start, or the features are all zero.
 func (m *Model) ladder() []problems.Rung {
-	if m.started || !(m.longest() > 0) {
+	if !(m.longest() > 0) {
 		return nil
 	}
 	common := func(problems.Model, []float64, [][]float64) ([]problems.Model, error) {

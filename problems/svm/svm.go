@@ -31,7 +31,6 @@
 package svm
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -75,9 +74,6 @@ type Options struct {
 	// ClassWeights weigh the losses of the rows with the smaller and with the larger label, in this order;
 	// means become weighted means. Nil means 1 for both.
 	ClassWeights []float64
-	// R0 is the start of r, 0 means 10, the paper's; that of all wbar is 1e-6. Where it is given, the default starts
-	// there, too, and runs to the end.
-	R0 float64
 }
 
 // Model is a support vector machine with its data.
@@ -89,7 +85,6 @@ type Model struct {
 	transform *dataset.Transform
 	weights   [2]float64
 	h0        []float64
-	started   bool // by the options
 	squared   bool // the loss of training is the squared hinge
 	either    bool // or one of the two, by the folds
 }
@@ -106,8 +101,7 @@ func New(cv *dataset.CrossValidation, o Options) (*Model, error) {
 	if o.Loss != "" && !slices.Contains(Losses(), o.Loss) {
 		return nil, fmt.Errorf("svm: unknown loss %q; known are: %s", o.Loss, strings.Join(Losses(), ", "))
 	}
-	m := &Model{cv: cv, started: o.R0 != 0, squared: o.Loss == SquaredHinge,
-		either: o.Loss == ""}
+	m := &Model{cv: cv, squared: o.Loss == SquaredHinge, either: o.Loss == ""}
 	var err error
 	if m.labels, err = dataset.CheckLabels(cv); err != nil {
 		return nil, fmt.Errorf("svm: %w", err)
@@ -137,9 +131,8 @@ func New(cv *dataset.CrossValidation, o Options) (*Model, error) {
 		m.folds = append(m.folds, rows)
 	}
 	_, p := cv.Data.Dims()
-	if m.h0, err = start(o, p); err != nil {
-		return nil, fmt.Errorf("svm: %w", err)
-	}
+	m.h0 = slices.Repeat([]float64{lowest}, 1+p)
+	m.h0[0] = paperR0
 	return m, nil
 }
 
@@ -159,17 +152,6 @@ func (m *Model) weigh(o Options) error {
 		m.weights[k] = w
 	}
 	return nil
-}
-
-// start returns (r, wbar) of the start.
-func start(o Options, p int) ([]float64, error) {
-	r0 := cmp.Or(o.R0, paperR0)
-	if !(r0 > 0) || math.IsInf(r0, 1) {
-		return nil, fmt.Errorf("r starts at %v, expected a positive number", r0)
-	}
-	h := slices.Repeat([]float64{lowest}, 1+p)
-	h[0] = r0
-	return h, nil
 }
 
 // Name is the name on the command line.

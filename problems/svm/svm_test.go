@@ -271,7 +271,6 @@ func TestBadData(t *testing.T) {
 		{"nothing", nil, Options{}, "no data"},
 		{"weights", folded(t, 6, 24, 2, 3, 1), Options{ClassWeights: []float64{1}}, "1 class weights, expected 2"},
 		{"weight", folded(t, 6, 24, 2, 3, 1), Options{ClassWeights: []float64{1, 0}}, "the weight of label 8 is 0"},
-		{"r", folded(t, 6, 24, 2, 3, 1), Options{R0: -1}, "r starts at -1"},
 		{"loss", folded(t, 6, 24, 2, 3, 1), Options{Loss: "square"},
 			`unknown loss "square"; known are: hinge, squared-hinge`},
 	} {

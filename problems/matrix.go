@@ -10,7 +10,8 @@ import (
 type Matrix struct {
 	Intercept              float64
 	RowEffects, ColEffects []float64
-	// Left and Right have a column for each rank, none where there is no low-rank part; they are nil then.
+	// Left and Right have a column for each rank, none where there is no low-rank part; they are nil then. Right alone is
+	// nil for the identity.
 	Left, Right *mat.Dense
 }
 
@@ -29,7 +30,11 @@ func (m *Matrix) Rank() int {
 // At returns entry (i, j), with indices from 0.
 func (m *Matrix) At(i, j int) float64 {
 	v := m.Intercept + m.RowEffects[i] + m.ColEffects[j]
-	if m.Left != nil {
+	switch {
+	case m.Left == nil:
+	case m.Right == nil:
+		v += m.Left.At(i, j)
+	default:
 		v += floats.Dot(m.Left.RawRowView(i), m.Right.RawRowView(j))
 	}
 	return v

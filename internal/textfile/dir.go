@@ -9,6 +9,41 @@ import (
 	"path/filepath"
 )
 
+// CheckDir says what is wrong where a folder cannot be read that has some files.
+func CheckDir(dir, files string) error {
+	info, err := os.Stat(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return &Error{File: dir, Reason: "no such directory", Err: err}
+	case err != nil:
+		return &Error{File: dir, Reason: "cannot be read: " + err.Error(), Err: err}
+	case !info.IsDir():
+		return &Error{File: dir, Reason: "is a file, expected a directory with " + files}
+	}
+	return nil
+}
+
+// CSV are endings of names of tables.
+var CSV = []string{".csv", ".csv.gz"}
+
+// InDir returns the path of the one file of that name that is there, with one of some endings, or the empty string.
+func InDir(dir, base string, endings ...string) (string, error) {
+	found := ""
+	for _, ending := range endings {
+		name := base + ending
+		path := filepath.Join(dir, name)
+		if _, err := os.Stat(path); err != nil {
+			continue
+		}
+		if found != "" {
+			both := filepath.Base(found) + " and " + name
+			return "", &Error{File: dir, Reason: "has both " + both + ", expected one of them"}
+		}
+		found = path
+	}
+	return found, nil
+}
+
 // File is one to write, see [Write].
 type File struct {
 	Name   string

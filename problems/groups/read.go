@@ -4,7 +4,6 @@ import (
 	"encoding/csv"
 	"io"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -17,12 +16,12 @@ import (
 
 // ReadDir reads groups.csv or groups.csv.gz of a folder, as [Read] does.
 func ReadDir(dir string, features []string, overlap bool) (*Groups, error) {
-	path := filepath.Join(dir, "groups.csv")
-	if _, err := os.Stat(path); err != nil {
-		if _, err := os.Stat(path + ".gz"); err != nil {
-			return nil, &textfile.Error{File: dir, Reason: "lacks groups.csv, which names the group of each feature"}
-		}
-		path += ".gz"
+	path, err := textfile.InDir(dir, "groups", textfile.CSV...)
+	if err == nil && path == "" {
+		err = &textfile.Error{File: dir, Reason: "lacks groups.csv, which names the group of each feature"}
+	}
+	if err != nil {
+		return nil, err
 	}
 	return Read(path, features, overlap)
 }

@@ -169,10 +169,10 @@ func (m *Model) residuals(entries []Entry, vars []*convex.Variable) convex.Expr 
 // Evaluate scores values of the variables by half the mean squared error over validation and
 // test entries, in the user's units.
 func (m *Model) Evaluate(x [][]float64) problems.Errors {
-	p := m.predictor(x)
-	e := problems.Errors{Validation: p.halfMeanSquare(m.data.Val)}
+	p, _ := m.predict(x)
+	e := problems.Errors{Validation: halfMeanSquare(p, m.data.Val)}
 	if len(m.data.Test) > 0 {
-		t := p.halfMeanSquare(m.data.Test)
+		t := halfMeanSquare(p, m.data.Test)
 		e.Test = &t
 	}
 	return e
@@ -181,11 +181,12 @@ func (m *Model) Evaluate(x [][]float64) problems.Errors {
 // Fit turns values of the variables into the predictor of entries, in the user's units. Its coefficients are those of
 // the row features, called row: and the name, and of the column features, col: and the name.
 func (m *Model) Fit(x [][]float64) problems.Fit {
-	p := m.predictor(x)
-	fit := problems.Fit{Intercept: p.b0, Matrix: p.matrix(m.data)}
-	for k, s := range m.u.sides {
-		for j, c := range p.coefficients[k] {
-			fit.Coefficients, fit.Features = append(fit.Coefficients, c), append(fit.Features, s.name+":"+s.Names[j])
+	p, coefficients := m.predict(x)
+	balance(p)
+	fit := problems.Fit{Intercept: p.Intercept, Matrix: p, Coefficients: coefficients}
+	for _, s := range m.u.sides {
+		for j := range s.count() {
+			fit.Features = append(fit.Features, s.name+":"+s.Names[j])
 		}
 	}
 	return fit

@@ -1,12 +1,9 @@
 package matcomp
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,26 +24,24 @@ const paperGroups = 12
 // features of each side in their place, 0 without a file 12 where that divides the number of features, and otherwise
 // one for each feature. [WriteDir] writes such folders.
 func ReadDir(dir string, number int) (*Data, error) {
-	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		reason := "is a file, expected a directory with observations.csv"
-		if errors.Is(err, fs.ErrNotExist) {
-			reason = "no such directory"
-		} else if err != nil {
-			reason = "cannot be read: " + err.Error()
-		}
-		return nil, &textfile.Error{File: dir, Reason: reason, Err: err}
+	if err := textfile.CheckDir(dir, "observations.csv"); err != nil {
+		return nil, err
 	}
-	path := inDir(dir, "observations")
-	if path == "" {
-		return nil, &textfile.Error{File: dir, Reason: "lacks observations.csv, with the columns row, col, value and set"}
+	path, err := textfile.InDir(dir, "observations", textfile.CSV...)
+	if err == nil && path == "" {
+		err = &textfile.Error{File: dir, Reason: "lacks observations.csv, with the columns row, col, value and set"}
+	}
+	if err != nil {
+		return nil, err
 	}
 	d := &Data{}
 	for _, side := range d.sides() {
-		features := inDir(dir, side.name+"_features")
-		if features == "" {
-			continue
+		features, err := textfile.InDir(dir, side.name+"_features", textfile.CSV...)
+		file, wrong := textfile.InDir(dir, side.name+"_groups", textfile.CSV...)
+		if err = cmp.Or(err, wrong); err == nil && features != "" {
+			err = side.Features.read(features, side.name, file, number)
 		}
-		if err := side.Features.read(features, side.name, inDir(dir, side.name+"_groups"), number); err != nil {
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -65,17 +60,6 @@ func ReadDir(dir string, number int) (*Data, error) {
 		}
 	}
 	return d, d.Validate()
-}
-
-// inDir returns the path of a file of the folder, empty where there is none.
-func inDir(dir, name string) string {
-	for _, end := range []string{".csv", ".csv.gz"} {
-		path := filepath.Join(dir, name+end)
-		if _, err := os.Stat(path); err == nil {
-			return path
-		}
-	}
-	return ""
 }
 
 // Files are the files of a matrix whose entries are not divided yet. Features are optional.

@@ -67,69 +67,53 @@ func (u *units) features(of []Entry) mat.Matrix {
 	return x
 }
 
-// predictor is a model of entries in the user's units.
-type predictor struct {
-	coefficients [2][]float64 // of the features of rows and columns
-	effects      [2][]float64 // of rows and columns
-	gamma        []float64    // by rows, nil where it is given by factors
-	rank         int          // of the factors
-	left, right  []float64    // by rows
-	b0           float64
-}
-
-// predictor undoes the units.
-func (m *Model) predictor(x [][]float64) *predictor {
+// predict is the predictor of entries in the user's units, with the factors that the values have, and the coefficients
+// of the features of rows and columns.
+func (m *Model) predict(x [][]float64) (out *problems.Matrix, coefficients []float64) {
 	d := m.data
-	p := &predictor{b0: m.u.shift}
+	out = &problems.Matrix{Intercept: m.u.shift}
 	if m.intercept {
-		p.b0 += m.u.sd * x[2][0]
+		out.Intercept += m.u.sd * x[2][0]
 	}
-	rest := x[0]
-	for k, s := range m.u.sides {
-		p.effects[k] = make([]float64, *s.size)
+	coefficients = slices.Clone(x[0])
+	rest := coefficients
+	for k, effects := range []*[]float64{&out.RowEffects, &out.ColEffects} {
+		s := m.u.sides[k]
+		*effects = make([]float64, *s.size)
 		if s.x == nil {
 			continue
 		}
-		c := slices.Clone(rest[:s.count()])
+		c := rest[:s.count()]
 		rest = rest[len(c):]
 		for j := range c {
 			c[j] *= m.u.sd
 			if s.sd != nil {
 				c[j] /= s.sd[j]
-				p.b0 -= c[j] * s.mean[j]
+				out.Intercept -= c[j] * s.mean[j]
 			}
 		}
-		for i := range p.effects[k] {
-			p.effects[k][i] = floats.Dot(s.X.RawRowView(i), c)
+		for i := range *effects {
+			(*effects)[i] = floats.Dot(s.X.RawRowView(i), c)
 		}
-		p.coefficients[k] = c
 	}
-	gamma := slices.Clone(x[1])
-	if len(gamma) == d.Rows*d.Cols {
-		floats.Scale(m.u.sd, gamma)
-		p.gamma = gamma
-		return p
+	gamma, cut := slices.Clone(x[1]), d.Rows*d.Cols
+	if len(gamma) == cut {
+		out.Left = mat.NewDense(d.Rows, d.Cols, gamma)
+	} else if rank := len(gamma) / (d.Rows + d.Cols); rank > 0 {
+		cut = d.Rows * rank
+		out.Left, out.Right = mat.NewDense(d.Rows, rank, gamma[:cut:cut]), mat.NewDense(d.Cols, rank, gamma[cut:])
+	} else {
+		return out, coefficients
 	}
-	p.rank = len(gamma) / (d.Rows + d.Cols)
-	cut := d.Rows * p.rank
-	p.left, p.right = gamma[:cut:cut], gamma[cut:]
-	floats.Scale(m.u.sd, p.left)
-	return p
+	floats.Scale(m.u.sd, gamma[:cut])
+	return out, coefficients
 }
 
-func (p *predictor) at(i, j int) float64 {
-	sum := p.b0 + p.effects[0][i] + p.effects[1][j]
-	if p.gamma != nil {
-		return sum + p.gamma[i*len(p.effects[1])+j]
-	}
-	k := p.rank
-	return sum + floats.Dot(p.left[i*k:(i+1)*k], p.right[j*k:(j+1)*k])
-}
-
-func (p *predictor) halfMeanSquare(entries []Entry) float64 {
+// halfMeanSquare is half the mean squared error of entries.
+func halfMeanSquare(p *problems.Matrix, entries []Entry) float64 {
 	sum := 0.0
 	for _, e := range entries {
-		r := e.Value - p.at(e.Row, e.Col)
+		r := e.Value - p.At(e.Row, e.Col)
 		sum += r * r
 	}
 	return sum / float64(2*len(entries))
@@ -139,16 +123,17 @@ func (p *predictor) halfMeanSquare(entries []Entry) float64 {
 // as zero: an interior-point solution has no exact zeros.
 const rankShare = 1e-6
 
-// matrix brings the predictor into the form of factors.
-func (p *predictor) matrix(d *Data) *problems.Matrix {
-	out := &problems.Matrix{Intercept: p.b0, RowEffects: p.effects[0], ColEffects: p.effects[1]}
-	left, right, rank := p.left, p.right, p.rank
-	if p.gamma != nil { // times the identity
-		left, right, rank = p.gamma, make([]float64, d.Cols*d.Cols), d.Cols
-		for j := range d.Cols {
-			right[j*d.Cols+j] = 1
+// balance brings the factors into their usual form.
+func balance(p *problems.Matrix) {
+	if p.Left == nil {
+		return
+	}
+	right := p.Right
+	if right == nil {
+		right = mat.NewDense(len(p.ColEffects), len(p.ColEffects), nil)
+		for j := range p.ColEffects {
+			right.Set(j, j, 1)
 		}
 	}
-	out.Left, out.Right = completion.Balanced(left, right, rank, rankShare)
-	return out
+	p.Left, p.Right = completion.Balanced(p.Left.RawMatrix().Data, right.RawMatrix().Data, p.Rank(), rankShare)
 }

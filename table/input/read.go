@@ -1,11 +1,8 @@
 package input
 
 import (
-	"errors"
 	"io"
-	"io/fs"
-	"os"
-	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -93,30 +90,24 @@ func (s *Source) readDir(r *Rows, folds bool) error {
 
 // hasFolds says whether a folder has a table of folds.
 func hasFolds(dir string) bool {
-	path, err := oneOf(dir, "folds", ".csv", ".csv.gz")
+	path, err := textfile.InDir(dir, "folds", textfile.CSV...)
 	return err != nil || path != ""
 }
 
 // endings are those of the files of a folder.
-var endings = []string{".csv", ".csv.gz", ".svm", ".svm.gz"}
+var endings = append(slices.Clip(textfile.CSV), ".svm", ".svm.gz")
 
 // tables returns the paths of the tables of a folder, each with one of the endings. All but the last one must be
 // there, which is empty where it is missing.
 func tables(dir string, names ...string) ([]string, error) {
 	last := len(names) - 1
-	info, err := os.Stat(dir)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, &textfile.Error{File: dir, Reason: "no such directory", Err: err}
-	case err != nil:
-		return nil, &textfile.Error{File: dir, Reason: "cannot be read: " + err.Error(), Err: err}
-	case !info.IsDir():
-		expected := strings.Join(names[:last], ".csv and ") + ".csv"
-		return nil, &textfile.Error{File: dir, Reason: "is a file, expected a directory with " + expected}
+	err := textfile.CheckDir(dir, strings.Join(names[:last], ".csv and ")+".csv")
+	if err != nil {
+		return nil, err
 	}
 	paths := make([]string, len(names))
 	for i, name := range names {
-		if paths[i], err = oneOf(dir, name, endings...); err != nil {
+		if paths[i], err = textfile.InDir(dir, name, endings...); err != nil {
 			return nil, err
 		}
 		if paths[i] == "" && i < last {
@@ -124,24 +115,6 @@ func tables(dir string, names ...string) ([]string, error) {
 		}
 	}
 	return paths, nil
-}
-
-// oneOf returns the path of the one file of that name that is there, or the empty string.
-func oneOf(dir, base string, endings ...string) (string, error) {
-	found := ""
-	for _, ending := range endings {
-		name := base + ending
-		path := filepath.Join(dir, name)
-		if _, err := os.Stat(path); err != nil {
-			continue
-		}
-		if found != "" {
-			both := filepath.Base(found) + " and " + name
-			return "", &textfile.Error{File: dir, Reason: "has both " + both + ", expected one of them"}
-		}
-		found = path
-	}
-	return found, nil
 }
 
 // readFolds reads the folds of a table of n rows.

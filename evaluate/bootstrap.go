@@ -2,19 +2,16 @@ package evaluate
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
-	"sync"
-	"sync/atomic"
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/conetune/conetune/internal/crew"
 	"github.com/conetune/conetune/internal/memory"
 	"github.com/conetune/conetune/outcome"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/table/input"
+	"github.com/conetune/conetune/tune"
 )
 
 // Bootstrap is the whole choice made anew on samples of the rows: hyperparameters by folds of the sample and the final
@@ -52,39 +49,23 @@ func (c *Choice) Bootstrap(ctx context.Context, o *input.Outer, samples int, see
 		return nil, fmt.Errorf("the coefficients of %d samples do not fit into half of the budget of memory, %s (%s)",
 			samples, memory.Format(memory.Default()), memory.More)
 	}
-	var done atomic.Int64
-	fits, errs := make([]*BootstrapFit, samples), make([]error, samples)
-	var reading sync.Mutex // of the tables
-	crew.All(samples, func(k int) {
-		if ctx.Err() != nil {
-			return
-		}
-		var model problems.Model
-		reading.Lock()
-		rows, err := o.Draw(seed, k)
-		if err == nil {
+	fits := make([]*BootstrapFit, samples)
+	errs := c.anew(ctx, samples, observe, func(k int) (rows *input.Rows, model problems.Model, err error) {
+		if rows, err = o.Draw(seed, k); err == nil {
 			model, err = c.model(rows)
 		}
-		reading.Unlock()
-		if err == nil {
-			if r, wrong := c.best(ctx, model); r != nil {
-				fits[k] = &BootstrapFit{k, r.Status, r.Names, r.Lambda, r.RefitFit}
-				fits[k].Fit.Freedom = nil // which holds the rows
-			} else {
-				err = wrong
-			}
-		}
-		errs[k] = err
-		if n := done.Add(1); observe != nil && ctx.Err() == nil {
-			observe(int(n))
-		}
+		return rows, model, err
+	}, func(k int, _ *input.Rows, _ problems.Model, r *tune.Result) error {
+		fits[k] = &BootstrapFit{k, r.Status, r.Names, r.Lambda, r.RefitFit}
+		fits[k].Fit.Freedom = nil // which holds the rows
+		return nil
 	})
 	b := &Bootstrap{Of: samples, Stopped: ctx.Err() != nil}
 	for k, f := range fits {
 		switch {
 		case f != nil:
 			b.Samples = append(b.Samples, *f)
-		case errs[k] != nil && !errors.Is(errs[k], context.Canceled):
+		case errs[k] != nil:
 			b.Failed++
 			if b.Why == nil {
 				b.Why = fmt.Errorf("sample %d: %w", k, errs[k])

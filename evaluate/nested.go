@@ -113,25 +113,17 @@ func (c *Choice) model(rows *input.Rows) (problems.Model, error) {
 // kept. Observe, if not nil, is told how many are done.
 func (c *Choice) Nested(ctx context.Context, o *input.Outer, folds []split.Fold, observe func(done int)) (*Nested,
 	error) {
-	var done atomic.Int64
-	results, errs := make([]*NestedFold, len(folds)), make([]error, len(folds))
-	var reading sync.Mutex // of the tables
-	crew.All(len(folds), func(k int) {
-		if ctx.Err() != nil {
-			return
+	results := make([]*NestedFold, len(folds))
+	errs := c.anew(ctx, len(folds), observe, func(k int) (*input.Rows, problems.Model, error) {
+		return c.Without(o, folds[k])
+	}, func(k int, rows *input.Rows, model problems.Model, r *tune.Result) error {
+		if r.Refit.Test == nil {
+			return fmt.Errorf("the model of a choice without an outer fold has no error: %s", r.Status)
 		}
-		reading.Lock()
-		rows, model, err := c.Without(o, folds[k])
-		reading.Unlock()
-		if err == nil {
-			results[k], err = c.choose(ctx, rows, model)
-		}
-		if errs[k] = err; results[k] != nil {
-			results[k].Fold, results[k].Rows = k, len(folds[k].Val)
-			if n := done.Add(1); observe != nil {
-				observe(int(n))
-			}
-		}
+		j := NewJudge(rows, model, c.Intercept)
+		j.Decisions = c.Decisions
+		results[k] = &NestedFold{k, len(folds[k].Val), *r.Refit.Test, r.Method, r.Status, j.Of(r)}
+		return nil
 	})
 	if k := slices.IndexFunc(errs, func(err error) bool { return err != nil }); k >= 0 && ctx.Err() == nil {
 		return nil, fmt.Errorf("outer fold %d: %w", k, errs[k])
@@ -158,32 +150,40 @@ func (c *Choice) Nested(ctx context.Context, o *input.Outer, folds []split.Fold,
 	return n, nil
 }
 
-// best makes the whole choice for one of several sets of rows, which are side by side; nil where the context ended
-// before.
-func (c *Choice) best(ctx context.Context, model problems.Model) (*tune.Result, error) {
+// anew makes the whole choice on n sets of rows, which are drawn one at a time, several side by side, until the context
+// ends; keep takes each result. The errors are those of each set.
+func (c *Choice) anew(ctx context.Context, n int, observe func(done int), draw func(k int) (*input.Rows,
+	problems.Model, error), keep func(k int, rows *input.Rows, model problems.Model, r *tune.Result) error) []error {
 	config := c.Config
 	config.Workers = cmp.Or(config.Workers, 1)
-	results, err := tune.Compare(ctx, model, c.Methods, c.Chain, config)
-	if err != nil || ctx.Err() != nil {
-		return nil, err
-	}
-	r := Best(results)
-	if r.Refit == nil {
-		return nil, fmt.Errorf("a choice came to no model: %s", r.Status)
-	}
-	return r, nil
-}
-
-// choose makes the whole choice for an outer fold; nil where the context ended before.
-func (c *Choice) choose(ctx context.Context, rows *input.Rows, model problems.Model) (*NestedFold, error) {
-	r, err := c.best(ctx, model)
-	if r == nil {
-		return nil, err
-	}
-	if r.Refit.Test == nil {
-		return nil, fmt.Errorf("the model of a choice without an outer fold has no error: %s", r.Status)
-	}
-	j := NewJudge(rows, model, c.Intercept)
-	j.Decisions = c.Decisions
-	return &NestedFold{Error: *r.Refit.Test, Method: r.Method, Status: r.Status, judged: j.Of(r)}, nil
+	var done atomic.Int64
+	var reading sync.Mutex // of the tables
+	errs := make([]error, n)
+	crew.All(n, func(k int) {
+		if ctx.Err() != nil {
+			return
+		}
+		reading.Lock()
+		rows, model, err := draw(k)
+		reading.Unlock()
+		var results []*tune.Result
+		if err == nil {
+			results, err = tune.Compare(ctx, model, c.Methods, c.Chain, config)
+		}
+		if ctx.Err() != nil {
+			return
+		}
+		if err == nil {
+			if r := Best(results); r.Refit != nil {
+				err = keep(k, rows, model, r)
+			} else {
+				err = fmt.Errorf("a choice came to no model: %s", r.Status)
+			}
+		}
+		errs[k] = err
+		if n := done.Add(1); observe != nil {
+			observe(int(n))
+		}
+	})
+	return errs
 }

@@ -16,6 +16,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"io"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -31,6 +32,7 @@ import (
 	_ "github.com/conetune/conetune/backends/osqp"
 	_ "github.com/conetune/conetune/backends/pdhg"
 	_ "github.com/conetune/conetune/backends/scs"
+	"github.com/conetune/conetune/internal/atomicfile"
 	"github.com/conetune/conetune/internal/figure"
 	"github.com/conetune/conetune/internal/memory"
 	"github.com/conetune/conetune/internal/usage"
@@ -222,13 +224,5 @@ func (o *options) picture() error {
 	if err != nil {
 		return err
 	}
-	out, err := os.Create(o.draw)
-	if err != nil {
-		return err
-	}
-	defer out.Close()
-	if err := f.Write(out, format); err != nil {
-		return err
-	}
-	return out.Close()
+	return atomicfile.Write(o.draw, func(w io.Writer) error { return f.Write(w, format) })
 }

@@ -9,23 +9,10 @@ import (
 // isBlank says whether the character is a blank, see the package comment.
 func isBlank(c rune) bool { return unicode.IsSpace(c) || c == '\ufeff' }
 
-// blankASCII are the blanks of one byte.
-var blankASCII = [utf8.RuneSelf]bool{' ': true, '\t': true, '\n': true, '\v': true, '\f': true, '\r': true}
-
 // LeadingBlank returns the length in bytes of the blank that the text starts with, 0 where it
 // starts with something else or is empty.
 func LeadingBlank(text []byte) int {
-	switch {
-	case len(text) == 0:
-		return 0
-	case text[0] < utf8.RuneSelf:
-		if blankASCII[text[0]] {
-			return 1
-		}
-		return 0
-	}
-	c, size := utf8.DecodeRune(text)
-	if isBlank(c) {
+	if c, size := utf8.DecodeRune(text); isBlank(c) {
 		return size
 	}
 	return 0
@@ -45,25 +32,15 @@ func IsBlank(text []byte) bool { return len(TrimLeft(text)) == 0 }
 
 // Word splits off the first word of a text that starts with one, and the blanks after it.
 func Word(text []byte) (word, rest []byte) {
-	for i := 0; i < len(text); {
-		if text[i] < utf8.RuneSelf && !blankASCII[text[i]] {
-			i++
-			continue
-		}
-		if LeadingBlank(text[i:]) > 0 {
-			return text[:i], TrimLeft(text[i:])
-		}
-		_, size := utf8.DecodeRune(text[i:])
-		i += size
+	if end := bytes.IndexFunc(text, isBlank); end >= 0 {
+		return text[:end], TrimLeft(text[end:])
 	}
 	return text, nil
 }
 
 // Words appends the words of a line, which blanks separate, to into.
 func Words(into [][]byte, line []byte) [][]byte {
-	for rest := TrimLeft(line); len(rest) > 0; {
-		var word []byte
-		word, rest = Word(rest)
+	for word, rest := Word(TrimLeft(line)); len(word) > 0; word, rest = Word(rest) {
 		into = append(into, word)
 	}
 	return into

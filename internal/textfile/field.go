@@ -53,7 +53,7 @@ func (f *Fields) Next() bool {
 func (f *Fields) end(text []byte) int {
 	if f.Separator == ' ' {
 		for i, c := range text {
-			if (c >= utf8.RuneSelf || blankASCII[c]) && LeadingBlank(text[i:]) > 0 {
+			if (c <= ' ' || c >= utf8.RuneSelf) && LeadingBlank(text[i:]) > 0 {
 				return i
 			}
 		}

@@ -2,7 +2,6 @@ package table
 
 import (
 	"bytes"
-	"encoding/binary"
 	"math"
 	"slices"
 	"unicode/utf8"
@@ -155,47 +154,30 @@ func (p *part) count(d *dialect, line []byte, number int) error {
 	return nil
 }
 
-// fourZeros are the characters 0,0,0,0, with a separator in the place of the comma, the first one in the lowest byte.
-func fourZeros(separator byte) uint64 {
-	const zeros, separators = '0'<<48 | '0'<<32 | '0'<<16 | '0', 1<<56 | 1<<40 | 1<<24 | 1<<8
-	return zeros | separators*uint64(separator)
-}
-
 // line reads the cells of a line into a row and returns where the next line starts; false means that it has another
 // number of cells, or a quote that does not end.
 func (p *part) line(d *dialect, text []byte, at int, row []float64) (next int, ok bool) {
 	i, last := at, len(row)-1
 	p.end = -1
-	point := d.Decimal == '.' && p.verbatim == nil
-	separator := d.Separator
-	blanks := separator == ' '
-	zeros := fourZeros(separator)
-	if p.verbatim != nil {
-		zeros = 0 // which no text has
-	}
+	plain := p.verbatim == nil && d.Separator != ' '
 	clear(row)
 	for j := 0; j <= last; j++ {
-		for j+4 <= last && i+8 <= len(text) && binary.LittleEndian.Uint64(text[i:]) == zeros && !blanks {
-			i, j = i+8, j+4
-		}
-		end := separator
+		end := d.Separator
 		if j == last {
 			end = '\n' // which ends every block
 		}
-		if point {
-			var v float64
-			var n int
-			if digit := text[i] - '0'; digit <= 9 && text[i+1] == end && !blanks {
+		if plain {
+			if digit := text[i] - '0'; digit <= 9 && text[i+1] == end {
 				row[j] = float64(digit)
 				i += 2
 				continue
 			}
-			if v, n = textfile.Decimal(text[i:]); n > 0 {
+			if v, n := textfile.Decimal(text[i:]); n > 0 && d.Decimal == '.' {
 				k := i + n
 				if text[k] == '\r' && j == last {
 					k++
 				}
-				if text[k] == end && !blanks && math.Abs(v) <= textfile.LargestEntry {
+				if text[k] == end && math.Abs(v) <= textfile.LargestEntry {
 					row[j], i = v, k+1
 					continue
 				}

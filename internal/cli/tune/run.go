@@ -127,6 +127,9 @@ func (job *tuneJob) read() (rows *input.Rows, err error) {
 	if err := job.checkTargets(rows); err != nil {
 		return nil, cli.BadInputf("%s: %w", job.Data.AllFiles()[0], err)
 	}
+	if job.nested == 0 && job.bootstrap == 0 {
+		rows.Outer = nil // which keeps the table that the rows were read from
+	}
 	cli.Flagged(FlagsOf, rows.Notes)
 	job.run.Rows, job.run.From = rows, job.Data.describe(rows)
 	return rows, nil

@@ -58,7 +58,8 @@ func (j *Judge) Unsettled(x, s, z []float64, eps float64) float64 {
 	if r := j.measure(x, s, z).Residuals; !p.small() && max(r.Primal, r.Dual) <= polished*eps {
 		return max(r.Primal, r.Dual) / (polished * eps)
 	}
-	right, cost, worst := u.ofRow, u.ofColumn, 0.0
+	worst := 0.0
+	right, cost := u.typical()
 	for i, b := range p.B {
 		left := math.Abs(b-s[i]-c.ax[i]) - lastPlaces*(c.ofRows[i]+math.Abs(s[i])+math.Abs(b))
 		if left > 0 && u.e[i] > 0 {

@@ -28,12 +28,11 @@ type units struct {
 	// x, slope and objective are the sizes of x/d, of the terms of Px + A'z and of the objective, 0 if the numbers do not
 	// tell.
 	x, slope, objective float64
-	// ofRow and ofColumn are the sizes of a typical e_i |b_i| and d_j |q_j|.
-	ofRow, ofColumn float64
 	// plain says that those that the problem is given in will do: d, e and these sizes are ones then.
 	plain bool
 
-	rows, cols, rights, costs []float64 // work space
+	rights, costs []float64 // e_i |b_i| and d_j |q_j|, in no order once typical has sorted them
+	rows, cols    []float64 // work space
 }
 
 const (
@@ -58,7 +57,7 @@ func (u *units) of(p *Problem) *units {
 	if within(rows) && within(cols) {
 		u.sizes(p)
 		if within([]float64{u.right, u.cost, u.curved}) {
-			u.x, u.slope, u.objective, u.ofRow, u.ofColumn, u.plain = 1, 1, 1, 1, 1, true
+			u.x, u.slope, u.objective, u.plain = 1, 1, 1, true
 			return u
 		}
 	}
@@ -96,11 +95,19 @@ func rightSizes(out []float64, p *Problem, unit func(i int) float64) []float64 {
 	return out
 }
 
-// typical is the lower quartile of the sizes that are not zero, and the other number where all are.
-func typical(sizes []float64, otherwise float64) float64 {
+// typical returns the sizes of a typical e_i |b_i| and d_j |q_j|.
+func (u *units) typical() (ofRow, ofColumn float64) {
+	if u.plain {
+		return 1, 1
+	}
+	return lowerQuartile(u.rights), lowerQuartile(u.costs)
+}
+
+// lowerQuartile is that of the sizes that are not zero, and one where all are. It sorts them, the zeros last.
+func lowerQuartile(sizes []float64) float64 {
 	sizes = slices.DeleteFunc(sizes, func(v float64) bool { return v == 0 })
 	if len(sizes) == 0 {
-		return otherwise
+		return 1
 	}
 	slices.Sort(sizes)
 	return sizes[(len(sizes)-1)/4]
@@ -134,7 +141,6 @@ func (u *units) sizes(p *Problem) {
 	}
 	u.slope = max(u.cost, u.curved*u.x)
 	u.objective = u.slope * u.x
-	u.ofRow, u.ofColumn = typical(right, 1), typical(cost, 1)
 }
 
 func within(v []float64) bool {

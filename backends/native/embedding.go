@@ -218,16 +218,18 @@ func (e *embedding) plainConstantPart() error {
 // affine computes the direction to mu = 0 (Mehrotra 1992).
 func (e *embedding) affine() error {
 	ready, err := e.beside.take(e.iterate)
-	switch {
-	case err != nil:
-		return err
-	case ready:
-		return e.along(1, e.kappa*e.tau)
+	if ready && err == nil {
+		err = e.along(1, e.kappa*e.tau)
+	} else if !ready {
+		if e.affineTerm(); e.f.stop.Reached(e.f.m) {
+			return errStopped
+		}
+		err = e.direction(1, e.kappa*e.tau, e.target)
 	}
-	if e.affineTerm(); e.f.stop.Reached(e.f.m) {
-		return errStopped
+	if err == nil {
+		e.affineSlacks()
 	}
-	return e.direction(1, e.kappa*e.tau, e.target)
+	return err
 }
 
 // combined computes the direction to the mu that the affine one makes likely, with the second-order correction, and the
@@ -259,6 +261,7 @@ func (e *embedding) correct(sigma float64, second bool) error {
 	if err := e.direction(1-sigma, kt, e.target); err != nil {
 		return err
 	}
+	e.slacks(1 - sigma)
 	primal, dual := e.longest()
 	fraction := max(stepFraction, 1-max(boundaryShare*sigma, nearBoundary))
 	e.primal, e.dual = min(1, fraction*primal), min(1, fraction*dual)
@@ -282,7 +285,7 @@ const (
 
 // direction solves the Newton system whose right-hand sides are weight times
 // the residuals, the complementarity term in d for the cones, and dkt for
-// kappa tau, refined to target. The constant part x2, z2 must be there.
+// kappa tau, refined to target, and leaves ds to slacks. The constant part x2, z2 must be there.
 func (e *embedding) direction(weight, dkt float64, target accuracy) error {
 	if err := e.newton(weight, weight, target); err != nil {
 		return err
@@ -311,7 +314,6 @@ func (e *embedding) along(weight, dkt float64) error {
 	if e.f.stop.Reached(7 * (e.f.n + e.f.m)) {
 		return errStopped
 	}
-	e.slacks(weight)
 	return nil
 }
 

@@ -205,6 +205,21 @@ func (it *iterate) slacks(wz float64) {
 	clear(it.ds[:f.zero])
 }
 
+// affineSlacks is slacks of the pure Newton direction: where all rows are of equations and the orthant, -s - H dz, in
+// which nothing cancels.
+func (it *iterate) affineSlacks() {
+	f := it.f
+	if len(f.blocks) > 0 || f.nonneg == 0 {
+		it.slacks(1)
+		return
+	}
+	clear(it.ds[:f.zero])
+	ds, s, dz := it.ds[f.zero:], it.s[f.zero:], it.dz[f.zero:]
+	for i, h := range it.cones[0].(diagonalCone).diagonal() {
+		ds[i] = -s[i] - h*dz[i]
+	}
+}
+
 // affineTerm writes the complementarity term of the pure Newton direction.
 func (it *iterate) affineTerm() {
 	for i, c := range it.cones {
@@ -303,15 +318,17 @@ func (it *iterate) measure() progress {
 
 // unscaledNorms returns the largest entries of vectors over rows or columns, each divided by its factor.
 func (f *form) unscaledNorms(factors, v1, v2, v3, v4 []float64) (n1, n2, n3, n4 float64) {
+	if f.stop.Reached(vectorWork * len(factors)) {
+		return 0, 0, 0, 0
+	}
+	// The bits of positive numbers are in their order, NaN last.
+	size := func(v, by float64) uint64 { return math.Float64bits(math.Abs(v) * by) }
+	var b1, b2, b3, b4 uint64
+	v1, v2, v3, v4 = v1[:len(factors)], v2[:len(factors)], v3[:len(factors)], v4[:len(factors)]
 	for i, e := range factors {
 		inv := 1 / e
-		if f.stop.Reached(vectorWork) {
-			break
-		}
-		n1 = max(n1, math.Abs(v1[i])*inv)
-		n2 = max(n2, math.Abs(v2[i])*inv)
-		n3 = max(n3, math.Abs(v3[i])*inv)
-		n4 = max(n4, math.Abs(v4[i])*inv)
+		b1, b2 = max(b1, size(v1[i], inv)), max(b2, size(v2[i], inv))
+		b3, b4 = max(b3, size(v3[i], inv)), max(b4, size(v4[i], inv))
 	}
-	return n1, n2, n3, n4
+	return math.Float64frombits(b1), math.Float64frombits(b2), math.Float64frombits(b3), math.Float64frombits(b4)
 }

@@ -70,6 +70,9 @@ func (e *embedding) start(differences bool) error {
 // startLeastSquares is start without nonsymmetric cones, from s = z = e.
 func (e *embedding) startLeastSquares() error {
 	f, to := e.f, refined
+	if len(e.cones) > 0 { // else it is the solution
+		to = accuracy{left: startLeft, rows: startLeft}
+	}
 	_ = e.rescale() // H = I
 	e.k.refactor()
 	e.minusQ()

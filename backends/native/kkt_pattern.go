@@ -44,13 +44,15 @@ func (k *kkt) pattern(count []int32, columns int) error {
 
 // link finds the groups of each unknown: those of semidefinite cones, which are all that is linked in K.
 func (k *kkt) link() error {
+	if k.marked = make([]int32, k.size); len(k.groups) == 0 {
+		return nil
+	}
 	k.groupsOf = make([][]int32, k.size)
 	for g, group := range k.groups {
 		for _, u := range group {
 			k.groupsOf[u] = append(k.groupsOf[u], int32(g))
 		}
 	}
-	k.marked = make([]int32, k.size)
 	return nil
 }
 
@@ -113,7 +115,7 @@ func (w *patternWriter) variables() {
 			}
 			continue
 		}
-		if len(w.groupsOf[j]) > 0 {
+		if len(w.groups) > 0 && len(w.groupsOf[j]) > 0 {
 			w.pushLinked(c)
 			w.end(int(j), 1)
 			continue
@@ -163,7 +165,7 @@ func (w *patternWriter) row(i int) {
 			w.aAt[w.entry[e]] = -1
 		}
 	}
-	if len(w.groupsOf[w.pos[i]]) == 0 {
+	if len(w.groups) == 0 || len(w.groupsOf[w.pos[i]]) == 0 {
 		return
 	}
 	for _, u := range w.earlier(w.pos[i], nil) {

@@ -30,6 +30,8 @@ const (
 	// The predictor only chooses sigma and the correction.
 	predictorLeft = 1
 	predictorRows = 1e-6
+	// The starting point is moved into the cones in any case.
+	startLeft = 1e-6
 	// A step may leave this part of the residuals, or what is this part of
 	// the tolerance or of the error of the iterate.
 	residualLeft  = 0.1

@@ -18,10 +18,10 @@ func (f *Factor) layout(g *groups, perm, parent []int32, loose []bool, first []i
 		weight[j] = g.ptr[c+1] - g.ptr[c]
 	}
 	f.perm, f.owner = make([]int32, 0, f.n), make([]int32, f.n)
-	f.panels = make([]panel, 0, f.n-len(g.members)+len(perm))
+	f.columns = make([]columns, 0, f.n-len(g.members)+len(perm))
 	for i, q := range g.early {
 		if q >= 0 {
-			f.panels = append(f.panels, panel{kind: small, first: int32(len(f.perm)), width: 1})
+			f.columns = append(f.columns, columns{kind: small, first: int32(len(f.perm)), width: 1})
 			f.perm = append(f.perm, int32(i))
 		}
 	}
@@ -64,7 +64,7 @@ func (f *Factor) layout(g *groups, perm, parent []int32, loose []bool, first []i
 			}
 		}
 		from, to := first[s], first[s+1]
-		p := panel{first: at, width: int32(len(f.perm)) - at, rows: rows[s]}
+		p := columns{first: at, width: int32(len(f.perm)) - at, rows: rows[s]}
 		switch {
 		case len(list) > 1 || loose[from]:
 			p.kind = twins
@@ -77,26 +77,26 @@ func (f *Factor) layout(g *groups, perm, parent []int32, loose []bool, first []i
 				}
 				store = append(store, rows[s]...)
 				p.rows = store[begin:]
-				f.panels = append(f.panels, p)
+				f.columns = append(f.columns, p)
 				l.total += int(to - 1 - j + height[s])
 				p.first++
 			}
 			p.rows = rows[s]
 		}
-		f.panels = append(f.panels, p)
+		f.columns = append(f.columns, p)
 		l.total += int(height[s])
 	}
 	if l.total > math.MaxInt32 {
 		return ErrTooLarge
 	}
 	f.inverse = invert(f.perm)
-	if l.sortRows(f.panels[early:]); l.stop.Reached(0) {
+	if l.sortRows(f.columns[early:]); l.stop.Reached(0) {
 		return ErrStopped
 	}
 	neighbours := make([]int32, early)
 	for s := range neighbours {
 		neighbours[s] = f.inverse[g.early[f.perm[s]]]
-		f.panels[s].rows = neighbours[s : s+1]
+		f.columns[s].rows = neighbours[s : s+1]
 	}
 	return nil
 }
@@ -219,18 +219,21 @@ const longestRun = 1 << 12
 
 // joinSmall makes runs of neighbouring small columns.
 func (f *Factor) joinSmall() {
-	total := 0
-	for s := range f.panels {
+	total, count := 0, 2+f.n/longestRun
+	for s := range f.columns {
 		if f.within.Stop.Reached(entryWork) {
 			return
 		}
-		if p := &f.panels[s]; p.kind == small {
+		p := &f.columns[s]
+		if p.kind == small {
 			total += len(p.rows)
+		}
+		if p.kind != small || s == 0 || f.columns[s-1].kind != small {
+			count++
 		}
 	}
 	rows := make([]int32, 0, total)
 	ptr := make([]int32, 0, 2*f.n)
-	panels := f.panels[:0]
 	var starts []*int32 // of tasks, at which no run goes on
 	for _, st := range f.stages {
 		for k := range st.starts {
@@ -239,22 +242,23 @@ func (f *Factor) joinSmall() {
 	}
 	none := int32(math.MaxInt32)
 	starts = append(starts, &none)
-	for s := 0; s < len(f.panels); {
+	panels := make([]panel, 0, count+len(starts))
+	for s := 0; s < len(f.columns); {
 		for ; int(*starts[0]) == s; starts = starts[1:] {
 			*starts[0] = int32(len(panels))
 		}
 		if f.within.Stop.Reached(entryWork * longestRun) {
 			return
 		}
-		p := f.panels[s]
+		p := panel{columns: f.columns[s]}
 		if p.kind != small {
 			s++
 		} else {
 			from, begin := len(rows), len(ptr)
 			ptr = append(ptr, 0)
 			p.width = 0
-			for ; s < len(f.panels) && f.panels[s].kind == small && p.width < longestRun && s < int(*starts[0]); s++ {
-				rows = append(rows, f.panels[s].rows...)
+			for ; s < len(f.columns) && f.columns[s].kind == small && p.width < longestRun && s < int(*starts[0]); s++ {
+				rows = append(rows, f.columns[s].rows...)
 				ptr = append(ptr, int32(len(rows)-from))
 				p.width++
 			}
@@ -268,7 +272,7 @@ func (f *Factor) joinSmall() {
 	for ; len(starts) > 1; starts = starts[1:] {
 		*starts[0] = int32(len(panels))
 	}
-	f.panels = slices.Clone(panels) // fewer than there was room for
+	f.columns, f.panels = nil, panels
 }
 
 // numbering says where the columns of the reduced pattern are in the whole.
@@ -282,7 +286,7 @@ type numbering struct {
 
 // sortRows replaces the rows of the panels, columns of the reduced pattern, by
 // those of the whole, sorted, by one pass over the transposed structure.
-func (l *numbering) sortRows(panels []panel) {
+func (l *numbering) sortRows(panels []columns) {
 	n := len(l.columns)
 	ptr := make([]int32, n+1)
 	for s := range panels {

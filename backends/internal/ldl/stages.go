@@ -33,19 +33,19 @@ type stage struct {
 // findStages cuts the panels, before small columns are joined.
 func (f *Factor) findStages(g *groups, threads int) {
 	owner := make([]int32, f.n)
-	for s := range f.panels {
-		for j := range f.panels[s].width {
-			owner[f.panels[s].first+j] = int32(s)
+	for s := range f.columns {
+		for j := range f.columns[s].width {
+			owner[f.columns[s].first+j] = int32(s)
 		}
 	}
-	n := len(f.panels)
+	n := len(f.columns)
 	parent, own, all := make([]int32, n), make([]float64, n), make([]float64, n)
 	total := 0.0
-	for s := range f.panels {
+	for s := range f.columns {
 		if f.within.Stop.Reached(entryWork) {
 			return
 		}
-		p := &f.panels[s]
+		p := &f.columns[s]
 		k, w := float64(len(p.rows)), float64(p.width)
 		own[s] = w * (panelWork + (k+w)*(k+w)/2)
 		total += own[s]
@@ -57,7 +57,7 @@ func (f *Factor) findStages(g *groups, threads int) {
 	}
 	for s := 0; s < n; s++ {
 		from, sum := s, 0.0
-		for ; s < n && all[s] <= total/stageShare && g.early[f.perm[f.panels[s].first]] < 0; s++ {
+		for ; s < n && all[s] <= total/stageShare && g.early[f.perm[f.columns[s].first]] < 0; s++ {
 			sum += own[s]
 		}
 		if sum < stageWork {

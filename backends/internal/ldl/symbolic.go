@@ -48,14 +48,19 @@ const (
 	small
 )
 
-// panel is a group of consecutive columns of L.
-type panel struct {
+// columns are consecutive columns of L of one kind.
+type columns struct {
 	kind  kind
 	first int32 // first column
 	width int32 // number of columns
-	// rows are those below the columns. In a run of small columns those of
-	// column j are rows[ptr[j]:ptr[j+1]].
-	rows, ptr []int32
+	rows  []int32
+}
+
+// panel is a group of consecutive columns of L, with rows below them.
+type panel struct {
+	columns
+	// In a run of small columns the rows of column j are rows[ptr[j]:ptr[j+1]].
+	ptr []int32
 	// values start at val, columns ld apart. A clique begins with its diagonal
 	// block; twins hold only what is below it. Those of small columns are in the
 	// order of rows.
@@ -114,6 +119,7 @@ type Factor struct {
 	entries int     // of the pattern
 	perm    []int32 // perm[k] is the index in K of pivot k
 	inverse []int32
+	columns []columns // of the panels, before small ones are joined
 	panels  []panel
 	owner   []int32 // the panel of each column
 	place   []int32 // where entry k of K goes: a place in val, or ^c for the pivot of column c

@@ -84,7 +84,7 @@ func (f *Factor) shape(g *groups, k pattern, o *Options) error {
 	}
 	if !identity(post) {
 		perm = compose(perm, post)
-		if up, parent, post = tree(k, perm, o.Stop); post == nil {
+		if up, parent, post = inPostorder(up, parent, post, o.Stop); post == nil {
 			return ErrStopped
 		}
 	}

@@ -45,8 +45,8 @@ func permuteUpper(n int, ptr, ind, perm []int32, s *stop.Stop) pattern {
 	return out
 }
 
-// inPostorder returns what tree does for the permutation composed with post: descendants stay before their ancestors, so
-// that the tree and the upper triangle are the same but for the numbers of the columns.
+// inPostorder returns what tree does for the permutation composed with post: descendants stay before their ancestors,
+// so that the tree and the upper triangle are the same but for the numbers of the columns.
 func inPostorder(up pattern, parent, post []int32, s *stop.Stop) (pattern, []int32, []int32) {
 	n, inv := len(post), invert(post)
 	out, above := pattern{ptr: make([]int32, n+1), ind: make([]int32, 0, len(up.ind))}, make([]int32, n)

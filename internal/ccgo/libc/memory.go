@@ -6,7 +6,25 @@ import (
 	"sort"
 	"time"
 	"unsafe"
+
+	"modernc.org/libc"
 )
+
+// Xmalloc returns n bytes, 0 if there is no memory.
+func Xmalloc(t *TLS, n uint64) uintptr { return libc.Xmalloc(t.TLS, n) }
+
+// Xcalloc returns n times size bytes that are zero, 0 if there is no memory.
+func Xcalloc(t *TLS, n, size uint64) uintptr { return libc.Xcalloc(t.TLS, n, size) }
+
+// Xrealloc moves what is at p, nothing if that is 0, to a place of n bytes.
+func Xrealloc(t *TLS, p uintptr, n uint64) uintptr { return libc.Xrealloc(t.TLS, p, n) }
+
+// Xfree frees what is at p, if that is not 0.
+func Xfree(t *TLS, p uintptr) {
+	if p != 0 {
+		libc.Xfree(t.TLS, p)
+	}
+}
 
 // Xmemcpy copies n bytes.
 func Xmemcpy(_ *TLS, to, from uintptr, n uint64) uintptr { return Xmemmove(nil, to, from, n) }

@@ -2,9 +2,20 @@
 
 package libc
 
-import "math"
+import (
+	"math"
 
-// The mathematics that are the same everywhere.
+	"modernc.org/libc"
+)
+
+// Xexp is e to the x.
+func Xexp(t *TLS, x float64) float64 { return libc.Xexp(t.TLS, x) }
+
+// Xlog is the natural logarithm.
+func Xlog(t *TLS, x float64) float64 { return libc.Xlog(t.TLS, x) }
+
+// Xpow is x to the y.
+func Xpow(t *TLS, x, y float64) float64 { return libc.Xpow(t.TLS, x, y) }
 
 // Xsqrt is the square root, correctly rounded as in C.
 func Xsqrt(_ *TLS, x float64) float64 { return math.Sqrt(x) }

@@ -3,9 +3,10 @@
 package libc
 
 import (
-	"runtime"
 	"sync/atomic"
 	"unsafe"
+
+	"modernc.org/libc"
 )
 
 // What [TLS].Wish may hold.
@@ -18,7 +19,7 @@ const (
 // TLS is what C calls a thread: a stack for the variables that C code takes the addresses of, and how its solve is
 // stopped. It is for one goroutine at a time.
 type TLS struct {
-	thread
+	*libc.TLS
 	// Wish is looked at in each iteration; nil means Run. Other goroutines change it with package atomic.
 	Wish *int32
 	// Limit is the address of the bound on iterations that a solve with Finish makes 1.
@@ -26,14 +27,10 @@ type TLS struct {
 }
 
 // New returns a thread. Close frees its stack.
-func New() *TLS { return &TLS{thread: newThread()} }
+func New() *TLS { return &TLS{TLS: libc.NewTLS()} }
 
-// Xconetune_wish returns what Wish holds. Where all goroutines share a thread that nothing interrupts, others have
-// their turn first.
+// Xconetune_wish returns what Wish holds.
 func Xconetune_wish(t *TLS) int32 {
-	if runtime.GOARCH == "wasm" {
-		runtime.Gosched()
-	}
 	if t.Wish == nil {
 		return Run
 	}

@@ -26,7 +26,7 @@ func main() {
 // builds are the systems and tags of the programs that are given away.
 var builds = []struct{ system, tags string }{{"linux", ""}, {"linux", "scs,osqp,clarabel,highs"}, {"darwin", ""},
 	{"darwin", "scs,osqp,clarabel,highs"}, {"windows", ""}, {"js", ""},
-	{"linux", madeGo}, {"darwin", madeGo}, {"windows", madeGo}, {"js", madeGo}}
+	{"linux", madeGo}, {"darwin", madeGo}, {"windows", madeGo}}
 
 // madeGo are the tags of the C solvers made Go, which need no cgo.
 const madeGo = "scs_go,osqp_go"

@@ -13,6 +13,7 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	_ "github.com/conetune/conetune/backends/native"
+	"github.com/conetune/conetune/internal/matrices"
 	"github.com/conetune/conetune/internal/must"
 )
 
@@ -41,15 +42,9 @@ func newAlong(rng *rand.Rand, c backends.Cone, n int) *along {
 	return l
 }
 
-func dense(rows, cols int, v []float64) *sparse.CSC {
-	ptr, ind := make([]int, cols+1), make([]int, rows*cols)
-	for k := range ind {
-		ind[k] = k % rows
-	}
-	for j := range ptr {
-		ptr[j] = j * rows
-	}
-	return sparse.NewCSC(rows, cols, ptr, ind, v)
+// dense has so many rows, and its numbers by columns.
+func dense(rows int, v []float64) *sparse.CSC {
+	return matrices.Of(rows, len(v)/rows, func(i, j int) float64 { return v[i+j*rows] })
 }
 
 func diagonal(v []float64) *sparse.CSC {
@@ -63,7 +58,7 @@ func diagonal(v []float64) *sparse.CSC {
 func (l *along) at(h float64) *backends.Problem {
 	move := func(v, d []float64) []float64 { return floats.AddScaledTo(make([]float64, len(v)), v, h, d) }
 	m := l.cone.Dim
-	return &backends.Problem{P: diagonal(move(l.p, l.dp)), Q: move(l.q, l.dq), A: dense(m, len(l.q), move(l.a, l.da)),
+	return &backends.Problem{P: diagonal(move(l.p, l.dp)), Q: move(l.q, l.dq), A: dense(m, move(l.a, l.da)),
 		B: move(l.b, l.db), Cones: []backends.Cone{l.cone}}
 }
 
@@ -218,7 +213,7 @@ func TestDerivativeOfNuclearNorms(t *testing.T) {
 }
 
 func TestDerivativeErrors(t *testing.T) {
-	p := &backends.Problem{P: diagonal([]float64{1}), Q: []float64{0}, A: dense(2, 1, []float64{1, 1}),
+	p := &backends.Problem{P: diagonal([]float64{1}), Q: []float64{0}, A: dense(2, []float64{1, 1}),
 		B: []float64{1, 1}, Cones: []backends.Cone{backends.Zero(2)}}
 	at := backends.Point{X: []float64{1}, S: []float64{0, 0}, Z: []float64{-0.5, -0.5}}
 	d := must.Of(backends.NewDerivative(t.Context(), p, at))(t)

@@ -157,20 +157,6 @@ func TestDuality(t *testing.T) {
 	})
 }
 
-// TestDistanceOfTwoWeights: with two weights and one number under the norm it is the power cone.
-func TestDistanceOfTwoWeights(t *testing.T) {
-	proptest.Check(t, func(t *rapid.T) {
-		s := rapid.SliceOfN(rapid.Float64Range(-3, 3), 3, 3).Draw(t, "s")
-		a := rapid.Float64Range(0.1, 0.9).Draw(t, "a")
-		weights := []float64{a, 1 - a}
-		for _, c := range [][2]Cone{{GeneralizedPower(weights, 1), Power(a)}, {DualGeneralizedPower(weights, 1),
-			DualPower(a)}} {
-			assert.InDelta(t, c[1].Distance(s), c[0].Distance(s), 1e-9)
-			assert.InDelta(t, c[1].DualDistance(s), c[0].DualDistance(s), 1e-9)
-		}
-	})
-}
-
 // reflected returns the svec of Q diag(values) Q with the reflection Q = I - 2 vv', |v| = 1.
 func reflected(values []float64, rng *rand.Rand) []float64 {
 	n := len(values)

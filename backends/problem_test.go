@@ -206,18 +206,6 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// upperOf returns the upper triangle of a symmetric matrix.
-func upperOf(a mat.Matrix) *mat.Dense {
-	n, _ := a.Dims()
-	out := mat.NewDense(n, n, nil)
-	for i := range n {
-		for j := i; j < n; j++ {
-			out.Set(i, j, a.At(i, j))
-		}
-	}
-	return out
-}
-
 // TestConvexity draws matrices Q diag(w) Q' with chosen eigenvalues, scales their rows and columns by
 // powers of ten, and asks for exactly those with a negative one to be refused, with a direction that proves it
 // in dense arithmetic.
@@ -251,7 +239,7 @@ func TestConvexity(t *testing.T) {
 				p.Set(j, i, p.At(j, i)*by)
 			}
 		}
-		err := new(convexity).check(matrices.Compress(upperOf(&p)))
+		err := new(convexity).check(matrices.Upper(&p))
 		if !negative {
 			require.NoError(t, err)
 			continue
@@ -296,13 +284,13 @@ func TestConvexityByHand(t *testing.T) {
 		{"an empty row", []float64{2, 0, 2, 0, 0, 0, 2, 0, 2}, true},
 	} {
 		n := int(math.Sqrt(float64(len(c.p))))
-		err := new(convexity).check(matrices.Compress(upperOf(mat.NewDense(n, n, c.p))))
+		err := new(convexity).check(matrices.Upper(mat.NewDense(n, n, c.p)))
 		assert.Equal(t, c.convex, err == nil, c.name)
 	}
 	// Between convex and not: [1 1+e; 1+e 1] has the eigenvalue -e.
 	for _, e := range []float64{1e-10, 1e-7, 5e-5} {
 		c := new(convexity)
-		assert.NoError(t, c.check(matrices.Compress(upperOf(mat.NewDense(2, 2, []float64{1, 1 + e, 1 + e, 1})))))
+		assert.NoError(t, c.check(matrices.Upper(mat.NewDense(2, 2, []float64{1, 1 + e, 1 + e, 1}))))
 		assert.InEpsilon(t, e, c.shift, 0.03)
 	}
 	assert.NoError(t, new(convexity).check(nil))

@@ -52,16 +52,6 @@ func matrix(cols int, rows ...[]float64) *sparse.CSC {
 	return matrices.Of(len(rows), cols, func(i, j int) float64 { return rows[i][j] })
 }
 
-// upper returns the upper triangle of a symmetric matrix given by its rows.
-func upper(rows ...[]float64) *sparse.CSC {
-	return matrices.Of(len(rows), len(rows), func(i, j int) float64 {
-		if i > j {
-			return 0
-		}
-		return rows[i][j]
-	})
-}
-
 // optimal completes a case whose X and Z are given and unique.
 func optimal(name, reason string, objective float64, p *backends.Problem, x, z []float64) Case {
 	return Case{
@@ -125,11 +115,11 @@ func intervalCases() []Case {
 				Q: []float64{1}, A: matrix(1, []float64{-1}), B: []float64{0.5}, Cones: []backends.Cone{backends.Nonnegative(1)},
 			}, []float64{-0.5}, []float64{1}),
 		optimal("qp/unconstrained", "m = 0: 2x + y = 4, x + 3y = 7", -9,
-			&backends.Problem{P: upper([]float64{2, 1}, []float64{1, 3}), Q: []float64{-4, -7}},
+			&backends.Problem{P: matrix(2, []float64{2, 1}, []float64{0, 3}), Q: []float64{-4, -7}},
 			[]float64{1, 2}, []float64{}),
 		optimal("qp/least squares", "residuals e = Mx - y with P = I on e; the mean of 1, 2, 6 is 3", 7,
 			&backends.Problem{
-				P:     upper([]float64{0, 0, 0, 0}, []float64{0, 1, 0, 0}, []float64{0, 0, 1, 0}, []float64{0, 0, 0, 1}),
+				P:     matrix(4, []float64{0, 0, 0, 0}, []float64{0, 1, 0, 0}, []float64{0, 0, 1, 0}, []float64{0, 0, 0, 1}),
 				Q:     []float64{0, 0, 0, 0},
 				A:     matrix(4, []float64{1, -1, 0, 0}, []float64{1, 0, -1, 0}, []float64{1, 0, 0, -1}),
 				B:     []float64{1, 2, 6},

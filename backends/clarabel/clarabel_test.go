@@ -3,7 +3,6 @@
 package clarabel_test
 
 import (
-	"fmt"
 	"math"
 	"testing"
 	"time"
@@ -75,33 +74,6 @@ func TestThreads(t *testing.T) {
 	assert.Equal(t, one.X, two.X)
 }
 
-// TestTriangle has a matrix of the eigenvalues 4, 1 and -6, all of whose entries differ. The nearest
-// positive semidefinite one has the same eigenvectors with 4, 1 and 0.
-func TestTriangle(t *testing.T) {
-	v := []float64{1. / 3, 2. / 3, 2. / 3}
-	u, w := []float64{2. / 3, 1. / 3, -2. / 3}, []float64{2. / 3, -2. / 3, 1. / 3}
-	entry := func(a, b, c float64, i, j int) float64 { return a*u[i]*u[j] + b*w[i]*w[j] + c*v[i]*v[j] }
-	c := backends.PSD(3)
-	q, want := make([]float64, c.Dim), make([]float64, c.Dim)
-	k := 0
-	for j := range 3 {
-		for i := j; i < 3; i++ {
-			by := math.Sqrt2
-			if i == j {
-				by = 1
-			}
-			q[k], want[k] = -by*entry(4, 1, -6, i, j), by*entry(4, 1, 0, i, j)
-			k++
-		}
-	}
-	sol := solve(t, &backends.Problem{
-		P: matrices.Identity(c.Dim, 1), Q: q, A: matrices.Identity(c.Dim, -1), B: make([]float64, c.Dim),
-		Cones: []backends.Cone{c},
-	}, backends.Options{})
-	require.Equal(t, backends.Optimal, sol.Status, sol.Message)
-	assert.InDeltaSlice(t, want, sol.X, 1e-6)
-}
-
 // TestChordal has PSD cones with a band of entries, which Clarabel takes apart: the answers with and
 // without are the same, also after an update of q, for which it is set up again.
 func TestChordal(t *testing.T) {
@@ -163,15 +135,6 @@ func TestTimeLimit(t *testing.T) {
 		assert.Equal(t, backends.TimeLimit, sol.Status)
 		assert.Len(t, sol.X, 40*41/2)
 	}
-}
-
-func TestUnsupported(t *testing.T) {
-	c := backends.NuclearNorm(2, 2)
-	_, err := open(t).Setup(&backends.Problem{Q: make([]float64, c.Dim), A: matrices.Identity(c.Dim, -1),
-		B: make([]float64, c.Dim), Cones: []backends.Cone{c}}, backends.Options{})
-	var wrong *backends.UnsupportedError
-	require.ErrorAs(t, err, &wrong)
-	assert.Contains(t, fmt.Sprint(err), "nuclear")
 }
 
 // band is the least sum of a diagonal that makes a matrix of order n with given entries beside the

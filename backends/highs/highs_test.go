@@ -123,61 +123,6 @@ func TestTimeLimit(t *testing.T) {
 	}
 }
 
-// TestQuadratic is the sum of squares of five variables, each from a target: with their sum held at 1 the Lagrangian
-// has x = target - shift for one shift, which is also the multiplier.
-func TestQuadratic(t *testing.T) {
-	const n = 5
-	ptr, ind, val := []int{0}, []int{}, []float64{}
-	q, want := make([]float64, n), make([]float64, n)
-	for j := range n {
-		ptr, ind, val = append(ptr, j+1), append(ind, 0), append(val, 1)
-		q[j], want[j] = -float64(j), float64(j)-9./5 // the targets 0, ..., 4 have the sum 10
-	}
-	p := &backends.Problem{P: matrices.Identity(n, 1), Q: q, A: sparse.NewCSC(1, n, ptr, ind, val), B: []float64{1},
-		Cones: []backends.Cone{backends.Zero(1)}}
-	s := setup(t, p, backends.Options{})
-	sol := backendtest.Answer(t, s)
-	require.Equal(t, backends.Optimal, sol.Status)
-	assert.InDeltaSlice(t, want, sol.X, 1e-7)
-	assert.InDelta(t, 9./5, sol.Z[0], 1e-7)
-
-	// Without the quadratic term of the first variable and with twice its price, there is no lower end.
-	require.NoError(t, s.Update(backends.Update{P: matrices.Identity(n, 0), Q: []float64{1, 0, 0, 0, 0}}))
-	sol = backendtest.Answer(t, s)
-	assert.Equal(t, backends.DualInfeasible, sol.Status)
-}
-
-// TestMixed has P = (1 -1; -1 1) whose lower triangle is not its diagonal: (x - y)^2/2 - x for x in [0, 3], y in [0, 1]
-// ends at y = 1, x = 2.
-func TestMixed(t *testing.T) {
-	p := &backends.Problem{
-		P: sparse.NewCSC(2, 2, []int{0, 1, 3}, []int{0, 0, 1}, []float64{1, -1, 1}), Q: []float64{-1, 0},
-		A: matrices.Identity(2, -1), B: []float64{0, 0},
-		Cones: []backends.Cone{backends.Box([]float64{0, 0}, []float64{3, 1})},
-	}
-	sol := solve(t, p, backends.Options{})
-	require.Equal(t, backends.Optimal, sol.Status)
-	assert.InDeltaSlice(t, []float64{2, 1}, sol.X, 1e-7)
-	assert.InDelta(t, -1.5, sol.Objective, 1e-7)
-}
-
-// TestInfinite wants a sum of two variables to be what HiGHS takes for infinite, which an error says; a tenth of it is
-// a number.
-func TestInfinite(t *testing.T) {
-	p := &backends.Problem{
-		Q: []float64{0, 0}, A: sparse.NewCSC(1, 2, []int{0, 1, 2}, []int{0, 0}, []float64{-1, -1}), B: []float64{-1e30},
-		Cones: []backends.Cone{backends.Zero(1)},
-	}
-	var wrong *backends.ProblemError
-	_, err := open(t).Setup(p, backends.Options{})
-	require.ErrorAs(t, err, &wrong)
-	assert.Equal(t, "B", wrong.Field)
-	p.B[0] /= 10
-	sol := solve(t, p, backends.Options{})
-	require.Equal(t, backends.Optimal, sol.Status, sol.Message)
-	assert.InEpsilon(t, 1e29, sol.X[0]+sol.X[1], 1e-8)
-}
-
 func TestManyIterations(t *testing.T) { backendtest.ManyIterations(t, highs.Raw) }
 
 // TestZeroCost is hostile program 6565, on which the factor of a cost of zero was infinite, and the simplex method of

@@ -50,14 +50,15 @@ func TestMisuseNamed(t *testing.T) {
 }
 
 // TestMissing: a build without the C library of a backend has its settings and knows its name, and asking for it says
-// how to get it.
+// how to get it. With it the version is the pinned one.
 func TestMissing(t *testing.T) {
 	_ = []any{clarabel.Settings{}, highs.Settings{}, osqp.Settings{}, scs.Settings{}}
-	for _, name := range []string{"clarabel", "highs", "osqp", "scs"} {
+	for name, version := range map[string]string{"clarabel": "0.11.1", "highs": "1.15.0", "osqp": "1.0.0", "scs": "3.3.1"} {
 		require.Contains(t, backends.Known(), name)
-		_, err := backends.Open(name)
+		b, err := backends.Open(name)
 		if backends.Missing(name) == "" {
 			require.NoError(t, err)
+			require.Equal(t, version, b.Capabilities().Version)
 			continue
 		}
 		require.Error(t, err)

@@ -10,7 +10,6 @@ import (
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/backends/backendtest"
 	"github.com/conetune/conetune/backends/clarabel"
-	"github.com/conetune/conetune/internal/matrices"
 	"github.com/james-bowman/sparse"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -32,16 +31,6 @@ func solve(t testing.TB, p *backends.Problem, o backends.Options) *backends.Solu
 // the objective are a million times apart.
 func TestConformance(t *testing.T) {
 	backendtest.Run(t, open(t), backendtest.Options{Answers: 0.99, NoIterationLog: true, SingleRun: true})
-}
-
-func TestCapabilities(t *testing.T) {
-	c := open(t).Capabilities()
-	assert.Equal(t, "0.11.1", c.Version)
-	assert.Contains(t, c.License, "Apache-2.0")
-	assert.True(t, c.UpdateMatrices && c.UpdateVectors && c.Quadratic && c.Certificates)
-	assert.False(t, c.WarmStart)
-	assert.True(t, c.Supports(backends.PSDCone) && c.Supports(backends.DualGeneralizedPowerCone))
-	assert.False(t, c.Supports(backends.NuclearNormCone))
 }
 
 func TestSettings(t *testing.T) {
@@ -96,28 +85,6 @@ func TestChordal(t *testing.T) {
 			assert.InDelta(t, objective[1], objective[0], 1e-6, "%s %g", merge, by)
 		}
 	}
-}
-
-// TestUpdates counts iterations after new numbers of each kind; that the answers are those of a fresh
-// set-up is in the suite.
-func TestUpdates(t *testing.T) {
-	p := backendtest.BoxedSquares(10)
-	s := setup(t, p, backends.Options{})
-	for _, u := range []backends.Update{{Q: scaled(p.Q, 2)}, {B: scaled(p.B, 1.1)}, {P: matrices.Identity(len(p.Q), 2)},
-		{A: p.A}} {
-		require.NoError(t, s.Update(u))
-		sol := backendtest.Answer(t, s)
-		assert.Equal(t, backends.Optimal, sol.Status, sol.Message)
-		assert.Less(t, sol.Iterations, 30)
-	}
-}
-
-func scaled(v []float64, by float64) []float64 {
-	out := make([]float64, len(v))
-	for i, x := range v {
-		out[i] = by * x
-	}
-	return out
 }
 
 func TestCancel(t *testing.T) {

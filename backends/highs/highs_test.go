@@ -57,17 +57,6 @@ func TestInteriorPoint(t *testing.T) {
 	}
 }
 
-func TestCapabilities(t *testing.T) {
-	c := open(t).Capabilities()
-	assert.Equal(t, "1.15.0", c.Version)
-	assert.Contains(t, c.License, "MIT")
-	assert.True(t, c.Quadratic && c.UpdateMatrices && c.UpdateVectors && c.WarmStart && c.Certificates)
-	assert.False(t, c.Supports(backends.PSDCone))
-	assert.False(t, highs.Raw.Capabilities().Supports(backends.SecondOrderCone))
-	assert.Equal(t, []backends.ConeKind{backends.SecondOrderCone, backends.ExponentialCone, backends.DualExponentialCone},
-		c.BySequence)
-}
-
 func TestSettings(t *testing.T) {
 	backendtest.Settings(t, open(t), backendtest.Boxed(8), map[string]any{
 		"Options.Settings": 7, "Settings.Method": highs.Settings{Method: "pdlp"},

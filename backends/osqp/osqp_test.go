@@ -38,15 +38,6 @@ func TestSecondOrder(t *testing.T) {
 	backendtest.Run(t, open(t), backendtest.Options{MaxIterations: 20_000, NoIterationLog: true, SingleRun: true})
 }
 
-func TestCapabilities(t *testing.T) {
-	c := open(t).Capabilities()
-	assert.Equal(t, "1.0.0", c.Version)
-	assert.Contains(t, c.License, "Apache-2.0")
-	assert.True(t, c.UpdateMatrices && c.UpdateVectors)
-	assert.True(t, c.Supports(backends.SecondOrderCone))
-	assert.False(t, osqp.Raw.Capabilities().Supports(backends.SecondOrderCone))
-}
-
 func TestSettings(t *testing.T) {
 	backendtest.Settings(t, open(t), backendtest.BoxedSquares(5), map[string]any{
 		"Options.Settings": 7, "Settings.StartEps": osqp.Settings{StartEps: -1},

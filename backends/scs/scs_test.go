@@ -31,15 +31,6 @@ func TestConformance(t *testing.T) {
 	backendtest.Run(t, open(t), backendtest.Options{Answers: 0.98, MaxIterations: 20_000, NoIterationLog: true})
 }
 
-func TestCapabilities(t *testing.T) {
-	c := open(t).Capabilities()
-	assert.Equal(t, "3.3.1", c.Version)
-	assert.Contains(t, c.License, "MIT")
-	assert.True(t, c.Supports(backends.PSDCone) && c.Supports(backends.DualPowerCone) &&
-		c.Supports(backends.DualGeneralizedPowerCone))
-	assert.Equal(t, !systemLibrary, c.UpdateMatrices)
-}
-
 func TestSettings(t *testing.T) {
 	p := &backends.Problem{Q: []float64{1}, A: matrices.Identity(1, -1), B: []float64{1},
 		Cones: []backends.Cone{backends.Nonnegative(1)}}

@@ -3,7 +3,6 @@ package backends
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/james-bowman/sparse"
 
@@ -27,10 +26,6 @@ const (
 	eigenvalueDoubtful = 1e-4
 	// How far apart the bounds of the smallest eigenvalue between them may stay.
 	doubtfulRatio = 1.02
-	// P is factored as a dense matrix up to this order, and up to denseOrder if it has a denseShare of all entries.
-	smallOrder = 128
-	denseOrder = 2000
-	denseShare = 0.2
 )
 
 // convexity decides whether P is positive semidefinite, to rounding. It scales P to a diagonal between 1/2 and 2 by
@@ -41,7 +36,7 @@ const (
 //
 // P without entries off its diagonal, and P whose diagonal dominates, cost a look at the entries.
 type convexity struct {
-	factor   pivots
+	factor   *ldl.Factor
 	vars     []int32   // the variables with entries off the diagonal, which alone are looked at
 	ptr, ind []int32   // of their rows and columns the upper triangle, with a whole diagonal
 	from     []int32   // entry k is entry from[k] of P, none if negative
@@ -54,58 +49,11 @@ type convexity struct {
 	shift float64
 }
 
-// pivots is a factorisation LDL' of a matrix in its upper triangle.
-type pivots interface {
-	// positive says whether all pivots are.
-	positive(values []float64) bool
-	// NegativeDirection returns v = L^-T e_k for the first pivot k that is not: v'Kv is that pivot.
-	NegativeDirection() []float64
-}
-
-// sparsePivots is ldl.Factor.
-type sparsePivots struct{ *ldl.Factor }
-
-func (f sparsePivots) positive(values []float64) bool {
-	return f.Factorize(values, nil, 0, ldl.Marked) == 0
-}
-
-// densePivots has the whole matrix, which costs less where it is small or full.
-type densePivots struct {
-	ptr, ind []int32
-	a, d     []float64 // a by columns, its lower triangle
-	sign     []int8
-}
-
-func (f *densePivots) positive(values []float64) bool {
-	n := len(f.d)
-	clear(f.a)
-	for j := range n {
-		for k := f.ptr[j]; k < f.ptr[j+1]; k++ {
-			f.a[j+int(f.ind[k])*n] = values[k]
-		}
-	}
-	return dense.LDL(n, f.a, n, f.d, f.sign, 0, ldl.Marked) == 0
-}
-
-func (f *densePivots) NegativeDirection() []float64 {
-	n := len(f.d)
-	v := make([]float64, n)
-	k := slices.IndexFunc(f.d, func(d float64) bool { return math.Abs(d) >= ldl.Marked })
-	v[k] = 1
-	for j := k - 1; j >= 0; j-- {
-		for i := j + 1; i <= k; i++ {
-			v[j] -= f.a[i+j*n] * v[i]
-		}
-	}
-	return v
-}
-
 // looked returns the diagonal of P and whether a look at the entries decides: they dominate on the diagonal, so that P
 // is convex, or show a direction that curves downwards, by a negative entry of the diagonal, a zero beside others, or
 // two variables.
 func (c *convexity) looked(p *sparse.CSC) (diagonal []float64, decided bool, err error) {
 	n, _ := p.Dims()
-	raw := p.RawMatrix()
 	c.diagonal, c.beside = dense.Cleared(c.diagonal, n), dense.Cleared(c.beside, n)
 	diagonal, beside := c.diagonal, c.beside // the sum of |p_ij| over i != j
 	entries(p, func(i, j int, v float64) {
@@ -137,6 +85,7 @@ func (c *convexity) looked(p *sparse.CSC) (diagonal []float64, decided bool, err
 	for j, d := range diagonal {
 		root[j] = math.Sqrt(d)
 	}
+	raw := p.RawMatrix()
 	for j, sj := range root {
 		for k := raw.Indptr[j]; k < raw.Indptr[j+1]; k++ {
 			// p_ij^2 > p_ii p_jj: (e_i/sqrt p_ii -+ e_j/sqrt p_jj)'P(..) < 0
@@ -220,7 +169,7 @@ func (c *convexity) convexWith(shift float64) bool {
 	for j := range c.vars {
 		c.shifted[c.ptr[j+1]-1] *= 1 + shift // the diagonal is the last of its column
 	}
-	return c.factor.positive(c.shifted)
+	return c.factor.Factorize(c.shifted, nil, 0, ldl.Marked) == 0
 }
 
 // analyze lays out the upper triangle with its diagonal and analyses it.
@@ -260,15 +209,10 @@ func (c *convexity) analyze(p *sparse.CSC) error {
 	for j := range sign {
 		sign[j] = 1
 	}
-	if n <= smallOrder || n <= denseOrder && float64(len(c.ind)) >= denseShare*float64(n)*float64(n) {
-		c.factor = &densePivots{c.ptr, c.ind, make([]float64, n*n), make([]float64, n), sign}
-		return nil
-	}
-	factor, err := ldl.Analyze(n, c.ptr, c.ind, sign)
-	if err != nil {
+	var err error
+	if c.factor, err = ldl.Analyze(n, c.ptr, c.ind, sign); err != nil {
 		return fmt.Errorf("backends: P is too large for a proof that it is positive semidefinite: %w", err)
 	}
-	c.factor = sparsePivots{factor}
 	return nil
 }
 

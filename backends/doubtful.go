@@ -18,8 +18,8 @@ const (
 //
 //	f(y) >= f(x) + 1/2 (y-x)'P(y-x) >= f(x) - 1/2 (y-x)'D(y-x).
 //
-// Rows must bound the variables, and the last term be harmless for all y farther from x than zero is. Data of few digits
-// pass, as VALUES of Maros and Meszaros does.
+// Rows must bound the variables, and the last term be harmless for all y farther from x than zero is. Data of few
+// digits pass, as VALUES of Maros and Meszaros does.
 func (s *checkedSolver) judgeDoubtful(out *Solution) {
 	bounds := s.judged.check.known.about(&s.data).single()
 	bounded, size := true, 0.0 // 1/2 (y-x)'D(y-x) for y = 0

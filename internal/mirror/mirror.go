@@ -12,11 +12,9 @@ import (
 
 // Matrix is compressed sparse column, with Ptr of length Cols+1 and increasing row indices in each column.
 type Matrix struct {
-	Rows int       `json:"rows"`
-	Cols int       `json:"cols"`
-	Ptr  []int     `json:"ptr"`
-	Ind  []int     `json:"ind"`
-	Val  []float64 `json:"val"`
+	Rows, Cols int
+	Ptr, Ind   []int
+	Val        []float64
 }
 
 // Check looks at the lengths of all parts, which a library cannot see, for integers of 32 bits.

@@ -2,7 +2,6 @@ package planted
 
 import (
 	"encoding/json"
-	"fmt"
 	"math"
 	"slices"
 
@@ -150,7 +149,7 @@ func (c *Case) swapInfinities(from, to float64) *Case {
 	return out
 }
 
-// String is the case as JSON, which [Parse] reads.
+// String is the case as JSON.
 func (c *Case) String() string {
 	text, err := json.Marshal((*plainCase)(c.swapInfinities(math.Inf(1), math.MaxFloat64)))
 	if err != nil {
@@ -161,17 +160,3 @@ func (c *Case) String() string {
 
 // plainCase is a Case without methods.
 type plainCase Case
-
-// Parse reads a case as String writes it.
-func Parse(text []byte) (*Case, error) {
-	c := &Case{}
-	if err := json.Unmarshal(text, (*plainCase)(c)); err != nil {
-		return nil, fmt.Errorf("planted: %w", err)
-	}
-	c = c.swapInfinities(math.MaxFloat64, math.Inf(1))
-	if c.Class == Optimal {
-		c.DualX = c.X
-	}
-	c.Measure()
-	return c, c.Verify()
-}

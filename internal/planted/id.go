@@ -18,12 +18,8 @@ type ID struct {
 // String returns the ID as it is given to the command, for example verdict:6:all:17.
 func (id ID) String() string { return fmt.Sprintf("%s:%d:%s:%d", id.Mode, id.Scale, id.Mix, id.Seed) }
 
-// MarshalText and UnmarshalText have the ID as text in JSON.
+// MarshalText has the ID as text in JSON.
 func (id ID) MarshalText() ([]byte, error) { return []byte(id.String()), nil }
-func (id *ID) UnmarshalText(text []byte) (err error) {
-	*id, err = ParseID(string(text))
-	return err
-}
 
 // ParseID reads what String writes.
 func ParseID(text string) (ID, error) {

@@ -3,6 +3,8 @@ package planted
 import (
 	"bytes"
 	"context"
+	"encoding/json"
+	"fmt"
 	"math"
 	"os"
 	"slices"
@@ -113,11 +115,31 @@ func TestWarmStartsPay(t *testing.T) {
 	}
 }
 
+// parse reads a case as String writes it.
+func parse(text []byte) (*Case, error) {
+	c := &Case{}
+	if err := json.Unmarshal(text, (*plainCase)(c)); err != nil {
+		return nil, fmt.Errorf("planted: %w", err)
+	}
+	c = c.swapInfinities(math.MaxFloat64, math.Inf(1))
+	if c.Class == Optimal {
+		c.DualX = c.X
+	}
+	c.Measure()
+	return c, c.Verify()
+}
+
+// UnmarshalText reads what MarshalText writes.
+func (id *ID) UnmarshalText(text []byte) (err error) {
+	*id, err = ParseID(string(text))
+	return err
+}
+
 // onceWrong are programs of which answers were wrong, as they were made then.
 func onceWrong(t *testing.T) (list []*Case) {
 	text := must.Of(os.ReadFile("testdata/once-wrong.jsonl"))(t)
 	for line := range bytes.Lines(text) {
-		list = append(list, must.Of(Parse(line))(t))
+		list = append(list, must.Of(parse(line))(t))
 	}
 	return list
 }

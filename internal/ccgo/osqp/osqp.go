@@ -179,8 +179,8 @@ func (s solver) Info() osqp.Info {
 	seconds := func(v float64) time.Duration { return time.Duration(v * float64(time.Second)) }
 	return osqp.Info{
 		Status: osqp.Status(c.Fstatus_val), Text: libc.Text(uintptr(unsafe.Pointer(&c.Fstatus[0]))),
-		Polish:    int(c.Fstatus_polish),
-		Objective: c.Fobj_val, PrimalResidual: c.Fprim_res, DualResidual: c.Fdual_res, Gap: c.Fduality_gap,
+		Polish:         int(c.Fstatus_polish),
+		PrimalResidual: c.Fprim_res, DualResidual: c.Fdual_res, Gap: c.Fduality_gap,
 		Iterations: int(c.Fiter), RhoEstimate: c.Frho_estimate,
 		SetupTime: seconds(c.Fsetup_time), SolveTime: seconds(c.Fsolve_time), UpdateTime: seconds(c.Fupdate_time),
 	}

@@ -197,8 +197,8 @@ func infoOf(c *lib.TScsInfo) scs.Info {
 	ms := func(v float64) time.Duration { return time.Duration(v * float64(time.Millisecond)) }
 	return scs.Info{
 		Status: scs.Status(c.Fstatus_val), Text: libc.Text(uintptr(unsafe.Pointer(&c.Fstatus[0]))), Iterations: int(c.Fiter),
-		Scale:           c.Fscale,
-		PrimalObjective: c.Fpobj, PrimalResidual: c.Fres_pri, DualResidual: c.Fres_dual, Gap: c.Fgap,
+		Scale:          c.Fscale,
+		PrimalResidual: c.Fres_pri, DualResidual: c.Fres_dual, Gap: c.Fgap,
 		SetupTime: ms(c.Fsetup_time), SolveTime: ms(c.Fsolve_time),
 	}
 }

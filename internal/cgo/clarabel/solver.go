@@ -128,9 +128,8 @@ func (s *Solver) Solve(sol *Solution, stop *mirror.Interrupt, limit time.Duratio
 		}
 		found = Info{
 			Status: Status(info.status), Interrupted: info.stopped == 1, TimedOut: info.stopped == 2,
-			Iterations: int(info.iterations), Primal: float64(info.primal),
-			GapRel: float64(info.gap_rel), ResPrimal: float64(info.res_primal), ResDual: float64(info.res_dual),
-			Mu: float64(info.mu),
+			Iterations: int(info.iterations), GapRel: float64(info.gap_rel), ResPrimal: float64(info.res_primal),
+			ResDual: float64(info.res_dual), Mu: float64(info.mu),
 		}
 		return nil
 	}, mirror.Vector("x", sol.X, s.n), mirror.Vector("s", sol.S, s.m), mirror.Vector("z", sol.Z, s.m))

@@ -135,7 +135,6 @@ type Info struct {
 	Interrupted        bool // by an Interrupt
 	TimedOut           bool
 	Iterations         int
-	Primal             float64 // objective
 	GapRel             float64
 	ResPrimal, ResDual float64
 	Mu                 float64

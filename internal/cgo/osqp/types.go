@@ -63,7 +63,6 @@ func (s solver) Info() osqp.Info {
 	seconds := func(v C.OSQPFloat) time.Duration { return time.Duration(float64(v) * float64(time.Second)) }
 	return osqp.Info{
 		Status: osqp.Status(c.status_val), Text: C.GoString(&c.status[0]), Polish: int(c.status_polish),
-		Objective:      float64(c.obj_val),
 		PrimalResidual: float64(c.prim_res), DualResidual: float64(c.dual_res), Gap: float64(c.duality_gap),
 		Iterations: int(c.iter), RhoEstimate: float64(c.rho_estimate),
 		SetupTime: seconds(c.setup_time), SolveTime: seconds(c.solve_time), UpdateTime: seconds(c.update_time),

@@ -88,8 +88,7 @@ func infoOf(c *C.ScsInfo) scs.Info {
 	ms := func(v C.scs_float) time.Duration { return time.Duration(float64(v) * float64(time.Millisecond)) }
 	return scs.Info{
 		Status: scs.Status(c.status_val), Text: C.GoString(&c.status[0]), Iterations: int(c.iter), Scale: float64(c.scale),
-		PrimalObjective: float64(c.pobj), PrimalResidual: float64(c.res_pri), DualResidual: float64(c.res_dual),
-		Gap:       float64(c.gap),
+		PrimalResidual: float64(c.res_pri), DualResidual: float64(c.res_dual), Gap: float64(c.gap),
 		SetupTime: ms(c.setup_time), SolveTime: ms(c.solve_time),
 	}
 }

@@ -69,7 +69,6 @@ type Info struct {
 	Status                            Status
 	Text                              string // in the words of OSQP
 	Polish                            int    // how polishing ended: 1 well, 0 not tried, 2 without active rows, else badly
-	Objective                         float64
 	PrimalResidual, DualResidual, Gap float64
 	Iterations                        int
 	RhoEstimate                       float64

@@ -89,7 +89,6 @@ type Info struct {
 	Text                              string // in the words of SCS
 	Iterations                        int
 	Scale                             float64
-	PrimalObjective                   float64
 	PrimalResidual, DualResidual, Gap float64
 	SetupTime, SolveTime              time.Duration
 }

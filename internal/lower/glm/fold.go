@@ -26,7 +26,7 @@ type fold struct {
 	local            *local    // of gram
 	primal           bool      // the dual problem did not come to its end
 	weights          *Weights  // to solve with
-	last             *Weights  // at which it was solved, nil for none
+	last             *Weights  // of an envelope, at which it was solved, nil for none
 	working          []int     // units
 	chain            *chain    // of a chained table
 	inWork           []bool
@@ -40,8 +40,6 @@ type fold struct {
 	one              []int
 	next             []float64 // of a unit
 	pull             []float64 // gradients of it
-	before, trend    []float64 // coefficients at the last weights, and what the weights after these changed
-	along            []float64 // those along eigenvectors
 }
 
 func (d *Data) newFold(t int) *fold {
@@ -269,7 +267,6 @@ type ending struct {
 func (f *fold) settle(ctx context.Context, w *Weights, end ending) {
 	const rounds, sweeps = 100, 3000 // at most: the gap says what they leave
 	left := sweeps
-	f.goOn(w)
 	for round := range rounds {
 		if ctx.Err() != nil || left == 0 {
 			return
@@ -333,41 +330,3 @@ func (f *fold) active() (list []int) {
 
 // inUse says that a unit is not zero.
 func (f *fold) inUse(u int) bool { return slices.ContainsFunc(f.d.units[u], f.used) }
-
-// changes takes down what the last weights have changed, where norms of several coefficients make sweeps many and
-// Newton's steps dear: the rows are worked with, and there are coefficients for more than half of them. Single
-// penalties would stop them at kinks.
-func (f *fold) changes() {
-	const many = 2
-	if s := f.residual; f.last == nil || f.last.L1 != nil || !f.coupled(f.working, f.last) || s == nil || !s.x.Dense() ||
-		many*len(f.support())*f.d.q <= s.count {
-		f.before, f.trend = nil, nil
-		return
-	}
-	if f.before == nil {
-		f.before = slices.Clone(f.b)
-		return
-	}
-	f.trend = append(f.trend[:0], f.b...)
-	floats.Sub(f.trend, f.before)
-	copy(f.before, f.b)
-}
-
-// goOn goes along the changes of the last weights, or back, as far as the objective falls: solutions are smooth in the
-// logarithm of the weights.
-func (f *fold) goOn(w *Weights) {
-	if len(f.trend) == 0 {
-		return
-	}
-	f.newton(f.active(), w, func(features, _ []int, descent []float64, _ *Weights) (step []float64) {
-		q := f.d.q
-		for _, j := range features {
-			step = append(step, f.trend[j*q:(j+1)*q]...)
-		}
-		if floats.Dot(step, descent) < 0 {
-			floats.Scale(-1, step)
-		}
-		return step
-	})
-	f.trend = f.trend[:0]
-}

@@ -118,7 +118,6 @@ func (p *Path) SolveEach(ctx context.Context, weights []*Weights, tol float64) (
 	left := make([]int, len(p.folds)) // tightenings
 	crew.Each(len(p.folds), d.threads, func(t int) {
 		f := p.folds[t]
-		f.changes()
 		f.joins = f.propose(f.weights)
 		inner[t], left[t] = innerTol*tol*f.null(), tightenings
 	})
@@ -137,7 +136,6 @@ func (p *Path) SolveEach(ctx context.Context, weights []*Weights, tol float64) (
 			left[t]--
 			f.ended, f.solved = left[t] == 0, left[t] == 0 && f.gap <= roundingGap*null
 		}
-		f.last = f.weights
 	})
 	return p.Solution(ctx), nil
 }

@@ -60,11 +60,7 @@ func (f *fold) block(u int, w *Weights) float64 {
 	for _, j := range members {
 		curve = max(curve, e.most+w.second(j))
 	}
-	if q == 1 && w.L1 == nil && w.L2 == nil && e.vectors != nil {
-		f.exact(u, w.Norm[u], e)
-	} else {
-		f.prox(u, curve, w, e.products)
-	}
+	f.prox(u, curve, w, e.products)
 	moved := 0.0
 	for i, v := range f.next {
 		v -= f.b[members[i/q]*q+i%q]
@@ -75,51 +71,6 @@ func (f *fold) block(u int, w *Weights) float64 {
 		f.move(f.next, members)
 	}
 	return curve * moved
-}
-
-// exact sets next to the minimum over a unit whose norm alone is penalised. Along the eigenvectors of the products,
-// with c the gradients at zero and h the curvatures, it is c s / (h s + norm), where s is its length, at which c / (h
-// s + norm) has length one. Newton's steps for the inverse of that length, which is nearly linear in s, find it.
-func (f *fold) exact(u int, norm float64, e spectrum) {
-	members := f.d.units[u]
-	n := len(members)
-	f.next = append(f.next[:0], make([]float64, n)...)
-	f.along = f.along[:0]
-	size, s := 0.0, 0.0
-	for a, h := range e.values {
-		b, pull := 0.0, 0.0
-		for i, v := range e.vectors[a*n : (a+1)*n] {
-			b += v * f.b[members[i]]
-			pull += v * f.pull[i]
-		}
-		c := pull + h*b
-		f.along = append(f.along, c)
-		size, s = size+c*c, s+b*b
-	}
-	if !(math.Sqrt(size) > norm) {
-		return
-	}
-	s = math.Sqrt(s)
-	const most, near = 30, 1e-6
-	for range most {
-		sum, slope := 0.0, 0.0
-		for a, h := range e.values {
-			d := h*s + norm
-			v := f.along[a] * f.along[a] / (d * d)
-			sum, slope = sum+v, slope+v*h/d
-		}
-		by := (math.Sqrt(sum) - 1) * sum / slope
-		if math.IsInf(by, 0) || !(math.Abs(by) > near*s) {
-			break
-		}
-		s = max(s+by, 0)
-	}
-	for a, h := range e.values {
-		by := f.along[a] * s / (h*s + norm)
-		for i, v := range e.vectors[a*n : (a+1)*n] {
-			f.next[i] += by * v
-		}
-	}
 }
 
 // prox sets next to a unit's coefficients after a proximal step of curvature curve, and where that does not make all of
@@ -175,11 +126,10 @@ func (f *fold) prox(u int, curve float64, w *Weights, products []float64) {
 	}
 }
 
-// spectrum is the largest eigenvalue of the products of a unit, or a bound of it, and where they are few these, their
-// eigenvalues, and the eigenvectors, one after the other.
+// spectrum is the largest eigenvalue of the products of a unit, or a bound of it, and where they are few these.
 type spectrum struct {
-	most                      float64
-	products, values, vectors []float64
+	most     float64
+	products []float64
 }
 
 // spectrum is that of a unit.
@@ -206,15 +156,8 @@ func (f *fold) spectrum(u int) spectrum {
 	h := mat.NewSymDense(n, products)
 	e.most = mat.Norm(h, math.Inf(1))
 	var eigen mat.EigenSym
-	if n <= few && eigen.Factorize(h, true) {
-		e.values = eigen.Values(nil)
-		e.most = max(e.values[n-1]*(1+1e-12), math.SmallestNonzeroFloat64)
-		var q mat.Dense
-		eigen.VectorsTo(&q)
-		for a, v := range e.values {
-			e.values[a] = max(v, 0)
-			e.vectors = append(e.vectors, mat.Col(nil, a, &q)...)
-		}
+	if n <= few && eigen.Factorize(h, false) {
+		e.most = max(eigen.Values(nil)[n-1]*(1+1e-12), math.SmallestNonzeroFloat64)
 	}
 	return *e
 }

@@ -16,28 +16,17 @@ import (
 	"github.com/conetune/conetune/internal/matrices"
 )
 
-// linesOf is b without its cones but intervals, as a backend of quadratic programs is.
-func linesOf(b backends.ConicBackend) backends.ConicBackend { return lines{b} }
-
-type lines struct{ backends.ConicBackend }
-
-func (l lines) Capabilities() backends.Capabilities {
-	c := l.ConicBackend.Capabilities()
-	c.Cones = []backends.ConeKind{backends.ZeroCone, backends.NonnegativeCone, backends.BoxCone}
-	return c
-}
-
 // TestConformance is the suite of all backends with second-order and exponential cones by quadratic programs of native.
 func TestConformance(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the suite runs over osqp where that is built")
 	}
-	backendtest.Run(t, augmented.Over(linesOf(native.Backend{})), backendtest.Options{NoIterationLog: true})
+	backendtest.Run(t, augmented.Over(backendtest.Lines(native.Backend{})), backendtest.Options{NoIterationLog: true})
 }
 
 // Problems without such cones are the backend's own.
 func TestOwn(t *testing.T) {
-	b := augmented.Over(linesOf(native.Backend{}))
+	b := augmented.Over(backendtest.Lines(native.Backend{}))
 	require.Equal(t, "native", b.Name())
 	require.True(t, b.Capabilities().Supports(backends.SecondOrderCone))
 	require.False(t, b.Capabilities().Supports(backends.PSDCone))
@@ -60,7 +49,7 @@ func TestRefused(t *testing.T) {
 		Q: []float64{1}, A: sparse.NewCSC(3, 1, []int{0, 1}, []int{2}, []float64{-1}), B: []float64{1, 1, 0},
 		Cones: []backends.Cone{backends.Exponential()},
 	}
-	out := backendtest.Solve(t, augmented.Over(refusing{linesOf(native.Backend{})}), p, backends.Options{})
+	out := backendtest.Solve(t, augmented.Over(refusing{backendtest.Lines(native.Backend{})}), p, backends.Options{})
 	require.Equal(t, backends.NumericalError, out.Status)
 	require.Contains(t, out.Message, "cannot be factored")
 }
@@ -96,7 +85,7 @@ func watch(t *testing.T, p *backends.Problem, o backends.Options, change func(*b
 	*int) {
 	t.Helper()
 	solves := new(int)
-	return backendtest.Setup(t, augmented.Over(watched{linesOf(native.Backend{}), solves, change}), p, o), solves
+	return backendtest.Setup(t, augmented.Over(watched{backendtest.Lines(native.Backend{}), solves, change}), p, o), solves
 }
 
 // grouped is min |Ax - b|^2 / 2 + sum_g |x_g| over six groups of three, the rows of A in squares and those of the norms

@@ -148,14 +148,14 @@ func onceWrong(t *testing.T) (list []*Case) {
 // whose error Solution.Distance knew, rays weighed with sizes that one entry of 1e-11 had made small, residuals that
 // are nothing beside the largest numbers of all, a multiplier of 106 bits whose lower half stayed where its upper
 // half had gone, an empty row outside of its cone that a backend got, a bound whose rounding is more than the objective,
-// multipliers of 1e20 beside residuals that may be a fifth of the objective. What is not decided is said not to be, which
-// three that are not far away do not need.
+// multipliers of 1e20 beside residuals that may be a fifth of the objective, one of 1e79 beside which twice the precision
+// loses a gap of 30. What is not decided is said not to be, which four that are not far away do not need.
 func TestOnceWrong(t *testing.T) {
 	far := Generate(must.Of(ParseID("large:3:any:451"))(t)) // of 5 000 entries
 	for _, c := range append(onceWrong(t), far) {
 		v := c.Run(native(t), backends.Options{})
 		if v.Outcome.Wrong() || v.Outcome == Undecided && c.ID.Mode == Verdicts &&
-			c.ID.Seed != 102097661 && c.ID.Seed != 44000242 {
+			c.ID.Seed != 102097661 && c.ID.Seed != 44000242 && c.ID.Seed != 331 {
 			t.Errorf("%s: %v %s", c.ID, v.Outcome, v.Detail)
 		}
 	}

@@ -89,7 +89,7 @@ func (r *runner) pursue(p progress, factors int) *backends.Solution {
 		}
 		e.residuals()
 		now := e.measure()
-		if now.worst <= acceptFraction*o.Eps {
+		if now.worst <= o.Eps {
 			sol := e.f.expand(e.x, e.s, e.z, 1)
 			if r.judge.Optimal(sol.X, sol.S, sol.Z, o.Eps) && r.judge.Unsettled(sol.X, sol.S, sol.Z, o.Eps) <= 1 {
 				return sol

@@ -12,9 +12,6 @@ import (
 
 const (
 	defaultMaxIterations = 200
-	// Points are accepted a little inside the tolerance, so that the recheck on
-	// the caller's data agrees in spite of rounding.
-	acceptFraction = 0.5
 	// Certificates are measured by the recheck itself.
 	acceptProof = 0.9
 	// Up to furtherIterations more are made from a point that is optimal but not settled, as long as they lead to better
@@ -91,7 +88,7 @@ func (r *runner) run(ctx context.Context, o backends.Options, warm *backends.Poi
 		r.embedding.differences, r.embedding.constant = len(r.nonsymmetric) == 0, false
 		var ok bool
 		if ok, unused = r.embedding.load(warm); ok && (warm.Z == nil || !r.reach()) {
-			ok, unused = r.embedding.warm(acceptFraction * o.Eps)
+			ok, unused = r.embedding.warm(o.Eps)
 		}
 		if ok {
 			from = warmed
@@ -229,7 +226,7 @@ func (r *runner) log(ctx context.Context, p progress) {
 // verdict says whether the iterate is a solution or a certificate.
 func (r *runner) verdict(p progress) backends.Status {
 	o := &r.options
-	if p.worst <= acceptFraction*o.Eps {
+	if p.worst <= o.Eps {
 		if sol := r.accepted(); sol != nil {
 			if r.answer = sol; r.settle(sol) <= 1 || r.strategy == strategy(r.direct) {
 				return backends.Optimal

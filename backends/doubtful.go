@@ -18,25 +18,33 @@ const (
 //
 //	f(y) >= f(x) + 1/2 (y-x)'P(y-x) >= f(x) - 1/2 (y-x)'D(y-x).
 //
-// Rows must bound the variables, and the last term be harmless for all y farther from x than zero is. Data of few
-// digits pass, as VALUES of Maros and Meszaros does.
+// The last term must be harmless for all y within the bounds of the variables, or these must be finite and it must be
+// harmless for all y farther from x than zero is. Data of few digits pass, as VALUES of Maros and Meszaros does.
 func (s *checkedSolver) judgeDoubtful(out *Solution) {
 	bounds := s.judged.check.known.about(&s.data).single()
-	bounded, size := true, 0.0 // 1/2 (y-x)'D(y-x) for y = 0
+	lower, upper := bounds.lower, bounds.upper
+	most, size := 0.0, 0.0 // 1/2 (y-x)'D(y-x) at most, and for y = 0
 	entries(s.data.P, func(i, j int, v float64) {
 		if x := out.X[j]; i == j {
-			bounded = bounded && !math.IsInf(bounds.upper[j]-bounds.lower[j], 1)
-			size += s.shift * v * x * x / 2
+			d, reach := s.shift*v, max(upper[j]-x, x-lower[j], 0)
+			most += d * reach * reach / 2
+			size += d * x * x / 2
 		}
 	})
 	what := fmt.Sprintf("P is not quite convex, with an eigenvalue of %.1e of its diagonal", -s.shift)
 	allowed := harmless * max(1, math.Abs(out.Objective))
-	if !bounded || !(farther*farther*size <= allowed) {
+	switch {
+	case most <= allowed:
+		out.Distance = most
+		addMessage(out, fmt.Sprintf("%s; within the bounds of the variables the objective is nowhere lower by more than %.2g",
+			what, most))
+	case !math.IsInf(most, 1) && farther*farther*size <= allowed:
+		out.Distance = allowed
+		addMessage(out, fmt.Sprintf(
+			"%s; the objective is not lower by more than %.2g at points up to %.0f times as far away as zero", what, allowed,
+			math.Sqrt(allowed/size)))
+	default:
 		out.Status = Inaccurate
 		addMessage(out, what+", and the variables are not bounded closely enough to say that the point is optimal")
-		return
 	}
-	out.Distance = allowed
-	addMessage(out, fmt.Sprintf("%s; the objective is not lower by more than %.2g at points up to %.0f times as far away "+
-		"as zero", what, allowed, math.Sqrt(allowed/size)))
 }

@@ -67,7 +67,7 @@ func TestMachineMethods(t *testing.T) {
 		case MethodIGJO, MethodIFDM, MethodHOAG:
 			require.Less(t, first.Refit.Validation, grid, method)
 		}
-		task := must.Of(newTask(m, Config{Method: MethodRandom, Eps: 1e-10}, nil, time.Now()))(t)
+		task := must.Of(newTask(m, Config{Method: MethodRandom, Eps: 1e-11}, nil, time.Now()))(t)
 		conic := must.Of(dca.NewPenalized(task.Program, task.settings()))(t)
 		b := must.Of(conic.Solve(ctx, first.Lambda, first.Selection.Upper))(t)
 		require.NoError(t, conic.Close())

@@ -21,6 +21,9 @@ type family struct {
 	// shift adds a multiple of the direction e of Distance, which is that of the dual cone too; nil for products of
 	// intervals.
 	shift func(c Cone, s []float64, a float64)
+	// ellipsoid returns the symmetric D, row by row, of the ellipsoid {v + Dw: |w| <= 1} of Dikin at a point v of the
+	// cone; nil where it is not known.
+	ellipsoid func(v []float64) []float64
 	// tangent linearises the cone at complementary s and z, which differ from the caller's by positive factors; those of a
 	// box are the distances from the nearest bounds.
 	tangent func(c Cone, t *tangents, first int, s, z []float64)

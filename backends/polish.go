@@ -220,6 +220,7 @@ type system struct {
 	constant []exactSum
 	y, low   []float64
 	weight   []float64 // how freely they may change, negative for not at all
+	local    []ellipsoid
 }
 
 // newSystem has the unknowns y, some of them at zero.
@@ -278,10 +279,29 @@ func (s *system) reach() []float64 {
 	return out
 }
 
-// within lets the unknowns from offset on, which are in the cones, change by the largest entry of their cone.
-func (s *system) within(p *Problem, offset int) {
-	Blocks(p.Cones, func(first, dim int) { fillMax(s.weight[offset+first : offset+first+dim]) })
+// ellipsoid is that of Dikin at a point v of a cone, {v + Dw: |w| <= 1}, for the unknowns from first on: it lies in the
+// cone. Of an orthant D is the diagonal of v.
+type ellipsoid struct {
+	first, dim int
+	d          []float64
 }
+
+// within lets the unknowns from offset on, which are in the cones, change within the ellipsoids there where these are
+// known, and by the largest entry of the cone elsewhere.
+func (s *system) within(p *Problem, offset int) {
+	for row, k := range Rows(p.Cones) {
+		at := offset + row
+		switch of := families[k.Kind].ellipsoid; {
+		case of != nil && k.Dim <= largestEllipsoid:
+			s.local = append(s.local, ellipsoid{at, k.Dim, of(s.y[at : at+k.Dim])})
+		case !k.Kind.Intervals():
+			fillMax(s.weight[at : at+k.Dim])
+		}
+	}
+}
+
+// largestEllipsoid is the dimension up to which the dense block of a cone is worth its price.
+const largestEllipsoid = 64
 
 // polish changes the unknowns by what the equations lack, in rounds, until enough says so or that does not fall any
 // more.
@@ -324,9 +344,10 @@ func (s *system) lack(right []float64) {
 //
 //	[I  B'; B  -delta I] [w; l] = [0; r],    B = M D,  y = D w.
 //
-// D is the diagonal of weight.
+// D is the diagonal of weight, but for blocks of ellipsoids.
 type leastChange struct {
 	weight []float64
+	local  []ellipsoid
 	factor *ldl.Factor
 	x      []float64
 }
@@ -341,10 +362,33 @@ func newLeastChange(eq *system) (*leastChange, bool) {
 		ind, val, sign[i] = append(ind, int32(i)), append(val, 1), 1
 		ptr = append(ptr, int32(len(ind)))
 	}
+	block := slices.Repeat([]int{-1}, k)
+	for b, l := range eq.local {
+		for i := range l.dim {
+			block[l.first+i] = b
+		}
+	}
 	for e, terms := range eq.terms {
+		last := -1
 		for at := eq.m.Indptr[e]; at < eq.m.Indptr[e+1]; at++ {
-			if u := eq.m.Ind[at]; weight[u] >= 0 && terms != 0 {
-				ind, val = append(ind, int32(u)), append(val, eq.m.Data[at]/terms*weight[u])
+			u := eq.m.Ind[at]
+			v, b := eq.m.Data[at]/terms, block[u]
+			switch {
+			case weight[u] < 0 || terms == 0:
+				continue
+			case b < 0:
+				ind, val = append(ind, int32(u)), append(val, v*weight[u])
+				continue
+			}
+			l := &eq.local[b]
+			if b != last { // entries of a cone follow each other
+				for i := range l.dim {
+					ind, val = append(ind, int32(l.first+i)), append(val, 0)
+				}
+				last = b
+			}
+			for i, d := range l.d[(u-l.first)*l.dim:][:l.dim] {
+				val[len(val)-l.dim+i] += v * d
 			}
 		}
 		ind, val, sign[k+e] = append(ind, int32(k+e)), append(val, -polishDelta), -1
@@ -355,7 +399,7 @@ func newLeastChange(eq *system) (*leastChange, bool) {
 		return nil, false
 	}
 	factor.Factorize(val, nil, 0, polishDelta)
-	return &leastChange{weight, factor, make([]float64, total)}, true
+	return &leastChange{weight, eq.local, factor, make([]float64, total)}, true
 }
 
 // apply adds the change for the right-hand side to y, unless it is not finite.
@@ -366,6 +410,15 @@ func (l *leastChange) apply(right, y []float64) {
 	l.factor.Solve(l.x)
 	if !allFinite(l.x) {
 		return
+	}
+	for _, b := range l.local {
+		w := l.x[b.first : b.first+b.dim]
+		for i := range w {
+			for j, v := range w {
+				y[b.first+i] += b.d[i*b.dim+j] * v
+			}
+		}
+		clear(w)
 	}
 	for i, w := range l.weight {
 		y[i] += w * l.x[i]

@@ -4,7 +4,6 @@ go 1.26.0
 
 require (
 	codeberg.org/go-fonts/liberation v0.5.0
-	git.sr.ht/~sbinet/gg v0.8.0
 	github.com/dsnet/compress v0.0.1
 	github.com/james-bowman/sparse v0.0.0-20260216202247-495ee4f84d35
 	github.com/klauspost/compress v1.20.3
@@ -16,10 +15,10 @@ require (
 	github.com/stretchr/testify v1.12.1
 	github.com/vbauerster/mpb/v8 v8.9.3
 	go.yaml.in/yaml/v3 v3.0.5
-	golang.org/x/image v0.40.0
+	golang.org/x/image v0.30.0
 	golang.org/x/sys v0.49.0
 	golang.org/x/term v0.47.0
-	golang.org/x/text v0.37.0
+	golang.org/x/text v0.28.0
 	gonum.org/v1/gonum v0.17.0
 	modernc.org/libc v1.72.1
 	pgregory.net/rapid v1.3.0
@@ -30,7 +29,6 @@ require (
 	github.com/acarl005/stripansi v0.0.0-20180116102854-5a71ef0e047d // indirect
 	github.com/andybalholm/brotli v1.1.1 // indirect
 	github.com/dustin/go-humanize v1.0.1 // indirect
-	github.com/golang/freetype v0.0.0-20170609003504-e2365dfdc4a0 // indirect
 	github.com/google/uuid v1.6.0 // indirect
 	github.com/inconshreveable/mousetrap v1.1.0 // indirect
 	github.com/mattn/go-isatty v0.0.20 // indirect
@@ -41,7 +39,7 @@ require (
 	github.com/remyoudompheng/bigfft v0.0.0-20230129092748-24d4a6f8daec // indirect
 	github.com/rivo/uniseg v0.4.7 // indirect
 	github.com/twpayne/go-geom v1.6.1 // indirect
-	golang.org/x/tools v0.45.0 // indirect
+	golang.org/x/tools v0.42.0 // indirect
 	google.golang.org/protobuf v1.34.2 // indirect
 	modernc.org/mathutil v1.7.1 // indirect
 	modernc.org/memory v1.11.0 // indirect

@@ -289,6 +289,7 @@ func TestInk(t *testing.T) {
 		"disc":    {func(c *canvas) { disc(c, point{40, 40}, 20, color.Black) }, math.Pi * 400},
 		"ring":    {func(c *canvas) { ring(c, point{40, 40}, 20, color.Black) }, 2 * math.Pi * 20 * outline},
 		"square":  {func(c *canvas) { hollow(square, 1)(c, point{40, 40}, 20, color.Black) }, 4 * 40 * outline},
+		"curve":   {func(c *canvas) { c.line(circle(point{60, 45}, 30), color.Black, 2) }, 2 * 2 * math.Pi * 30 * 131 / 132},
 		"half":    {func(c *canvas) { c.fill(rectangle{-40, 20, 10, 30}.corners(), color.Black) }, 10 * 10},
 		"outside": {func(c *canvas) { disc(c, point{-40, 400}, 20, color.Black) }, 0},
 	} {

@@ -160,6 +160,7 @@ func (p *part) line(d *dialect, text []byte, at int, row []float64) (next int, o
 	i, last := at, len(row)-1
 	p.end = -1
 	plain := p.verbatim == nil && d.Separator != ' '
+	point := plain && d.Decimal == '.'
 	clear(row)
 	for j := 0; j <= last; j++ {
 		end := d.Separator
@@ -172,7 +173,9 @@ func (p *part) line(d *dialect, text []byte, at int, row []float64) (next int, o
 				i += 2
 				continue
 			}
-			if v, n := textfile.Decimal(text[i:]); n > 0 && d.Decimal == '.' {
+		}
+		if point {
+			if v, n := textfile.Decimal(text[i:]); n > 0 {
 				k := i + n
 				if text[k] == '\r' && j == last {
 					k++

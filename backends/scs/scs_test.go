@@ -9,6 +9,7 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/backends/backendtest"
+	_ "github.com/conetune/conetune/backends/native"
 	"github.com/conetune/conetune/backends/scs"
 	"github.com/conetune/conetune/internal/matrices"
 	"github.com/conetune/conetune/internal/must"
@@ -205,4 +206,16 @@ func TestProcess(t *testing.T) {
 		require.NoError(t, err)
 		return s
 	}, cancelling(), backendtest.Projection(5))
+}
+
+// TestNuclearNormElsewhere: other backends say that they do not have the cone, and which one does.
+func TestNuclearNormElsewhere(t *testing.T) {
+	needsOurLibrary(t)
+	p := &backends.Problem{Q: []float64{1, 0}, A: matrices.Identity(2, -1), B: []float64{0, 1},
+		Cones: []backends.Cone{backends.NuclearNorm(1, 1)}}
+	_, err := backendtest.Open(t, "native").Setup(p, backends.Options{})
+	var unsupported *backends.UnsupportedError
+	require.ErrorAs(t, err, &unsupported)
+	assert.Equal(t, "the nuclear norm cone", unsupported.Feature)
+	assert.Equal(t, []string{"scs"}, unsupported.Others)
 }

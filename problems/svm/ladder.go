@@ -44,7 +44,7 @@ type rung struct {
 	all      []float64                   // the bounds for all rows, once they are known
 }
 
-// ladder are the rungs; nil where the options give a start, or the features are all zero.
+// ladder are the rungs; nil where the features are all zero.
 func (m *Model) ladder() []problems.Rung {
 	if !(m.longest() > 0) {
 		return nil

@@ -3,9 +3,11 @@ package textfile
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"io"
 	"runtime"
 	"slices"
+	"sync"
 
 	"github.com/conetune/conetune/internal/crew"
 )
@@ -42,10 +44,10 @@ func (b *Block) TextLine(start, number int) (line []byte, next int, err error) {
 // ends: that error names the last line of a block.
 func (s *Source) SetBlocks(workers, length int) { s.workers, s.block = workers, length }
 
-// Blocks goes through the rest of the text by blocks of whole lines, a few at a time: those are parsed side by side,
-// each into an R that starts as the zero R and is used again, and are merged one at a time in the order of the text.
-// Only merge may call methods of the source that change it, and [Grow]. The first error by the order of the text is
-// returned, and nothing after it is merged.
+// Blocks goes through the rest of the text by blocks of whole lines: these are parsed side by side, each into an R that
+// starts as the zero R and is used again, and are merged one at a time in the order of the text, while others are
+// parsed. Only merge may call methods of the source that change it, and [Grow]. The first error by the order of the text
+// is returned, and nothing after it is merged.
 func Blocks[R any](s *Source, parse func(b *Block, into *R) error, merge func(b *Block, from *R) error) error {
 	if s.budget.over != nil {
 		return s.budget.over
@@ -58,30 +60,86 @@ func Blocks[R any](s *Source, parse func(b *Block, into *R) error, merge func(b 
 	if c.size <= 0 {
 		c.size = blockSize
 	}
-	blocks, parts, failed := make([]Block, workers), make([]R, workers), make([]error, workers)
-	for !c.ended {
-		n := 0
-		for n < workers && !c.ended && c.fill(&blocks[n], n == 0) {
-			n++
+	var (
+		lock        sync.Mutex // of what follows
+		turn        = sync.NewCond(&lock)
+		cutting     bool // which only one does at a time
+		cut, merged int  // blocks
+		first       error
+	)
+	// next cuts a block, and says which it is; false means that there is none.
+	next := func(b *Block) (k int, ok bool) {
+		lock.Lock()
+		defer lock.Unlock()
+		for cutting {
+			turn.Wait()
 		}
-		crew.Each(n, workers, func(k int) { failed[k] = parse(&blocks[k], &parts[k]) })
-		for k := range n {
-			b := &blocks[k]
-			s.line = b.Line + b.lines - 1
-			err := failed[k]
-			if err == nil {
-				err = merge(b, &parts[k])
-			}
-			if over := s.budget.over; err == nil && over != nil {
-				err = over
-			}
-			if err = cmp.Or(err, b.failure); err != nil {
-				return err
+		cutting = true
+		for first == nil && !c.ended && !ok {
+			func(alone bool) {
+				lock.Unlock()
+				defer lock.Lock()
+				ok = c.fill(b, alone)
+			}(merged == cut)
+			for !ok && first == nil && merged < cut {
+				turn.Wait()
 			}
 		}
+		if cutting, k = false, cut; ok {
+			cut++
+		}
+		turn.Broadcast()
+		return k, ok
 	}
-	return nil
+	// follow merges block k after those before it.
+	follow := func(k int, b *Block, part *R, err error) {
+		lock.Lock()
+		for merged < k && first == nil {
+			turn.Wait()
+		}
+		ended := first != nil
+		lock.Unlock()
+		if ended {
+			return
+		}
+		s.line = b.Line + b.lines - 1
+		if err == nil {
+			err = merge(b, part)
+		}
+		if over := s.budget.over; err == nil && over != nil {
+			err = over
+		}
+		lock.Lock()
+		defer lock.Unlock()
+		merged++
+		first = cmp.Or(first, err, b.failure)
+		turn.Broadcast()
+	}
+	group := crew.Crew{Failed: func() {
+		lock.Lock()
+		defer lock.Unlock()
+		first = cmp.Or(first, errPanic)
+		turn.Broadcast()
+	}}
+	for range workers {
+		group.Go(func() {
+			var b Block
+			var part R
+			for {
+				k, ok := next(&b)
+				if !ok {
+					return
+				}
+				follow(k, &b, &part, parse(&b, &part))
+			}
+		})
+	}
+	group.Wait()
+	return first
 }
+
+// errPanic ends the others where one panics.
+var errPanic = errors.New("textfile: a function that parses or merges panicked")
 
 // cutter cuts the text into blocks.
 type cutter struct {

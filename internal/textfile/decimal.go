@@ -1,6 +1,8 @@
 package textfile
 
 import (
+	"math"
+	"math/bits"
 	"strconv"
 	"unsafe"
 )
@@ -41,23 +43,45 @@ func Decimal(text []byte) (value float64, length int) {
 		e += power
 		i = end
 	}
-	if count > 19 || m >= 1<<53 || e <= -len(pow10) || e >= len(pow10) {
+	var v float64
+	switch {
+	case count <= 19 && m < 1<<53 && -len(pow10) < e && e < len(pow10):
+		v = float64(m) // as the power of ten a float64, so that there is one rounding
+		if e < 0 {
+			v /= pow10[-e]
+		} else {
+			v *= pow10[e]
+		}
+	case count <= 19 && -19 <= e && e < 0:
+		v = quotient(m, uint64(pow10[-e]))
+	default:
 		v, err := strconv.ParseFloat(unsafe.String(&text[0], i), 64) // which keeps nothing of the text
 		if err != nil {
 			return 0, 0
 		}
 		return v, i
 	}
-	v := float64(m) // as the power of ten a float64, so that there is one rounding
-	if e < 0 {
-		v /= pow10[-e]
-	} else {
-		v *= pow10[e]
-	}
 	if negative {
 		v = -v
 	}
 	return v, i
+}
+
+// quotient is a/b, of positive numbers, rounded to the nearest float64, ties to the even one.
+func quotient(a, b uint64) float64 {
+	i, j := bits.LeadingZeros64(a), bits.LeadingZeros64(b)
+	a, b = a<<i, b<<j
+	q, rest := bits.Div64(a>>1, a<<63, b) // between 2^62 and 2^64
+	up := bits.LeadingZeros64(q)
+	q <<= up
+	if rest > 0 {
+		q |= 1 // so that no half is one that is none
+	}
+	half := q&(1<<11-1) + q>>11&1
+	if q >>= 11; half > 1<<10 {
+		q++
+	}
+	return float64(q) * math.Float64frombits(uint64(1023+j-i-63-up+11)<<52)
 }
 
 // exponent reads an integer with sign from i on, which at most is so large that the number is beyond all tables. An end

@@ -2,11 +2,15 @@ package table
 
 import (
 	"math"
+	"math/rand/v2"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/conetune/conetune/internal/indices"
 	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/table/split"
@@ -343,7 +347,39 @@ func TestMedian(t *testing.T) {
 		{[]float64{5, 6, 7}, 2, 5}, {[]float64{5, 6, 7}, 3, 2.5}, {[]float64{5, 6, 7}, 4, 0}, {[]float64{-1, -2, -3, 9}, 2,
 			-0.5}, {[]float64{1, 1, 1, 1}, 0, 1},
 	} {
-		require.InDelta(t, c.want, median(append([]float64(nil), c.values...), c.zeros), 1e-15, "%v", c)
+		for _, low := range []float64{math.Inf(-1), -2, 0, 1} {
+			for _, high := range []float64{1, 5, 6.5, math.Inf(1)} {
+				m := middle{low: low, high: high}
+				for _, v := range c.values {
+					m.add(v, 1)
+				}
+				m.add(0, c.zeros)
+				if got := m.median(); !math.IsNaN(got) || math.IsInf(low, 0) && math.IsInf(high, 0) {
+					require.InDelta(t, c.want, got, 1e-15, "%v between %v and %v", c, low, high)
+				}
+			}
+		}
+	}
+}
+
+// Medians of many rows are those of sorted ones, whatever their order and ties.
+func TestMedianOfSample(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 6))
+	const n = 5000
+	text := []byte("a,b,c,d\n")
+	columns := make([][]float64, 4)
+	for i := range n {
+		row := []float64{random.NormFloat64(), float64(random.IntN(3)), float64(i), float64(i % 17 * (i % 17 / 16))}
+		for j, v := range row {
+			columns[j] = append(columns[j], v)
+			text = append(strconv.AppendFloat(text, v, 'g', -1, 64), ',')
+		}
+		text[len(text)-1] = '\n'
+	}
+	table := decode(t, string(text), Options{})
+	for j, got := range table.fills(indices.Range(0, n), indices.Range(0, 4), Median) {
+		slices.Sort(columns[j])
+		require.Equal(t, (columns[j][n/2-1]+columns[j][n/2])/2, got, "column %d", j)
 	}
 }
 

@@ -17,15 +17,7 @@ func (t *Table) fills(rows, columns []int, rule string) []float64 {
 		}
 		return out
 	}
-	// Columns are gathered together as far as some memory goes.
-	const room = 1 << 22
-	each := max(8, room/max(1, len(rows)))
-	t.sideBySide(len(columns), func(from, to int) {
-		for ; from < to; from += each {
-			end := min(from+each, to)
-			t.medians(rows, columns[from:end], out[from:end])
-		}
-	})
+	t.sideBySide(len(columns), func(from, to int) { t.medians(rows, columns[from:to], out[from:to]) })
 	return out
 }
 
@@ -86,36 +78,99 @@ func (t *Table) mean(rows []int, j int) float64 {
 	return sum
 }
 
+// medians are exact: a sample of the rows says between which numbers the median of a column is, and then only those
+// between them are kept, or all of a column whose sample was wrong (Floyd and Rivest, Algorithm 489, 1975).
 func (t *Table) medians(rows, columns []int, out []float64) {
-	values, stored := make([][]float64, len(columns)), make([]int, len(columns))
-	t.stored(rows, columns, func(k int, v float64) {
-		if stored[k]++; v == v {
-			values[k] = append(values[k], v)
+	n := len(rows)
+	size := min(n, 1+int(math.Pow(float64(n), 2./3)))
+	sample := make([]int, size)
+	for k := range sample {
+		sample[k] = rows[k*n/size]
+	}
+	margin := int(2 * math.Sqrt(float64(size))) // four standard deviations
+	of := make([]middle, len(columns))
+	t.gather(sample, columns, of, func(m *middle) (low, high float64) { return math.Inf(-1), math.Inf(1) })
+	t.gather(rows, columns, of, func(m *middle) (low, high float64) { return m.at(m.n/2 - margin), m.at(m.n/2 + margin) })
+	for k := range of {
+		if out[k] = of[k].median(); math.IsNaN(out[k]) {
+			t.gather(rows, columns[k:k+1], of[k:k+1], func(*middle) (low, high float64) { return math.Inf(-1), math.Inf(1) })
+			out[k] = of[k].median()
 		}
-	})
-	for k, v := range values {
-		out[k] = median(v, len(rows)-stored[k])
 	}
 }
 
-// median is that of the values and so many zeros more.
-func median(values []float64, zeros int) float64 {
-	n := len(values) + zeros
-	if n == 0 {
+// gather fills middles of columns with their numbers in rows, within bounds that may come of what they had.
+func (t *Table) gather(rows, columns []int, of []middle, bounds func(m *middle) (low, high float64)) {
+	for k := range of {
+		low, high := bounds(&of[k])
+		of[k] = middle{low: low, high: high}
+	}
+	stored := make([]int, len(columns))
+	t.stored(rows, columns, func(k int, v float64) {
+		if stored[k]++; v == v {
+			of[k].add(v, 1)
+		}
+	})
+	for k, n := range stored {
+		of[k].add(0, len(rows)-n)
+	}
+}
+
+// middle are n numbers whose median is sought: how many are below a bound, at it and at a higher one, and those between
+// the two.
+type middle struct {
+	low, high             float64
+	n, below, lows, highs int
+	between               []float64
+}
+
+// add adds a number so many times.
+func (m *middle) add(v float64, times int) {
+	m.n += times
+	switch {
+	case v < m.low:
+		m.below += times
+	case v == m.low:
+		m.lows += times
+	case v < m.high:
+		for range times {
+			m.between = append(m.between, v)
+		}
+	case v == m.high:
+		m.highs += times
+	}
+}
+
+// at is the number of a rank from 0 on, or an infinite one or none where it is not within the bounds.
+func (m *middle) at(rank int) float64 {
+	k := rank - m.below
+	switch {
+	case rank < 0:
+		return math.Inf(-1)
+	case k < 0:
+		return math.NaN()
+	case k < m.lows:
+		return m.low
+	case k-m.lows < len(m.between):
+		return selectKth(m.between, k-m.lows)
+	case k-m.lows-len(m.between) < m.highs:
+		return m.high
+	case rank >= m.n:
+		return math.Inf(1)
+	}
+	return math.NaN()
+}
+
+// median is 0 without numbers, and none where it is not within the bounds.
+func (m *middle) median() float64 {
+	if m.n == 0 {
 		return 0
 	}
-	if zeros > n/2+1 {
-		return 0
-	}
-	for range zeros {
-		values = append(values, 0)
-	}
-	k := n / 2
-	high := selectKth(values, k)
-	if n%2 == 1 {
+	high := m.at(m.n / 2)
+	if m.n%2 == 1 {
 		return high
 	}
-	low := slices.Max(values[:k])
+	low := m.at(m.n/2 - 1)
 	return low + (high-low)/2
 }
 

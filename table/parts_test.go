@@ -193,7 +193,7 @@ func FuzzDecode(f *testing.F) {
 				dense, sparse := r.Encode(rows, false), r.Encode(rows, true)
 				require.NoError(t, dense.Validate())
 				require.NoError(t, sparse.Validate())
-				require.Equal(t, dense.X, sparse.Dense())
+				require.Equal(t, dense.Dense(), sparse.Dense())
 			}
 		}
 	})

@@ -531,6 +531,14 @@ func (r *Reading) Encode(rows []int, compressed bool) *dataset.Data {
 		d.X = r.compressed(rows)
 		return d
 	}
+	if r.inPlace() {
+		first := r.slots[0].column
+		d.X = dataset.InPlace(len(rows), r.width, func(k int) []float64 {
+			_, cells := r.table.row(rows[k])
+			return cells[first : first+r.width : first+r.width]
+		})
+		return d
+	}
 	x := mat.NewDense(len(rows), r.width, nil)
 	r.table.sideBySide(len(r.slots)+len(r.products), func(from, to int) {
 		var list []entry
@@ -544,6 +552,22 @@ func (r *Reading) Encode(rows []int, compressed bool) *dataset.Data {
 	})
 	d.X = x
 	return d
+}
+
+// inPlace says that the features of a row are cells of the table, side by side, none of them missing, and of which
+// nothing is counted.
+func (r *Reading) inPlace() bool {
+	if r.predicts || len(r.products) > 0 || slices.ContainsFunc(r.table.blocks, func(b block) bool { return b.start != nil }) {
+		return false
+	}
+	for k, s := range r.slots {
+		c := &r.table.columns[s.column]
+		if s.column != r.slots[0].column+k || s.coding.Kind != Number || s.coding.Basis != nil || s.coding.Missing ||
+			c.Missing+c.Texts > 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // compressed are the nonzeros of rows, and missing numbers.

@@ -3,8 +3,8 @@ package table
 import (
 	"iter"
 	"math"
+	"runtime"
 	"slices"
-	"sort"
 
 	"github.com/conetune/conetune/internal/crew"
 )
@@ -80,9 +80,19 @@ func (t *Table) addRows(x []float64, lines []int32) (bytes int) {
 	return bytes
 }
 
-// at returns the block of a row, and the row in it.
+// at returns the block of a row, and the row in it: near where it is if all blocks have as many.
 func (t *Table) at(i int) (b *block, k int) {
-	s := sort.Search(len(t.blocks), func(s int) bool { return t.blocks[s].first > i }) - 1
+	s := i * len(t.blocks) / t.rows
+	for step := 1; t.blocks[s].first > i; step *= 2 {
+		s = max(0, s-step)
+	}
+	for step := 1; step > 0; {
+		if next := s + step; next < len(t.blocks) && t.blocks[next].first <= i {
+			s, step = next, 2*step
+		} else {
+			step /= 2
+		}
+	}
 	b = &t.blocks[s]
 	return b, i - b.first
 }
@@ -97,7 +107,7 @@ func (t *Table) row(i int) (index []int32, cells []float64) {
 // that are not zero costs the same for a few columns as for all: there it is one range.
 func (t *Table) sideBySide(n int, f func(from, to int)) {
 	const columns = 16 // of one range: whole lines of the cache
-	parts := (n + columns - 1) / columns
+	parts := min((n+columns-1)/columns, runtime.GOMAXPROCS(0))
 	if slices.ContainsFunc(t.blocks, func(b block) bool { return b.start != nil }) {
 		parts = 1
 	}

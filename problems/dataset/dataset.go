@@ -155,7 +155,8 @@ func (d *Data) validate(train *Data) error {
 				}
 				last = j
 			}
-			if expected := Expected(v); expected != "" {
+			if !(math.Abs(v) <= Largest) {
+				expected := Expected(v)
 				return fmt.Errorf("dataset: %q of row %d is %g, expected %s", d.Features[j], i, v, expected)
 			}
 		}

@@ -20,6 +20,7 @@ type lazy struct {
 	mulTrans func(out, r []float64)    // adds X'r; nil where rows do
 	whole    func() *mat.Dense
 	columns  func() *design.Matrix
+	moments  func() (mean, deviation []float64) // of rows of equal weights
 }
 
 func newLazy(n, p int, share func(i int) []float64, fill func(to []float64, i int)) *lazy {
@@ -31,8 +32,14 @@ func newLazy(n, p int, share func(i int) []float64, fill func(to []float64, i in
 		}
 		return x
 	})
+	l.moments = sync.OnceValues((&Data{X: l}).allMoments)
 	l.columns = sync.OnceValue(func() *design.Matrix { return design.FromRows(n, p, l.row) })
 	return l
+}
+
+// InPlace is a dense n x p matrix whose row i is row(i), in memory that must not change.
+func InPlace(n, p int, row func(i int) []float64) mat.Matrix {
+	return newLazy(n, p, row, func(to []float64, i int) { copy(to, row(i)) })
 }
 
 // ByColumns implements [design.Columnwise].

@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"math"
+	"runtime"
 	"slices"
 
 	"github.com/james-bowman/sparse"
@@ -108,9 +109,11 @@ func (d *Data) Mul(b []float64) []float64 {
 			out[i] = floats.Dot(row, b)
 			continue
 		}
+		sum := 0.0
 		for _, j := range nonzero {
-			out[i] += row[j] * b[j]
+			sum += row[j] * b[j]
 		}
+		out[i] = sum
 	}
 	return out
 }
@@ -318,12 +321,20 @@ func (d *Data) Deviations() []float64 {
 
 // Moments are the means of the features, as their deviations are, and these, 0 for constant ones.
 func (d *Data) Moments() (mean, deviation []float64) {
+	if l, ok := d.X.(*lazy); ok && d.Weights == nil {
+		mean, deviation = l.moments()
+		return slices.Clone(mean), slices.Clone(deviation)
+	}
+	return d.allMoments()
+}
+
+func (d *Data) allMoments() (mean, deviation []float64) {
 	_, p := d.Dims()
 	mean, deviation = make([]float64, p), make([]float64, p)
 	const columns = 16 // of one range: whole lines of the cache
 	parts := 1
-	if _, ok := d.X.(*mat.Dense); ok {
-		parts = (p + columns - 1) / columns
+	if d.inMemory() {
+		parts = min((p+columns-1)/columns, runtime.GOMAXPROCS(0))
 	}
 	crew.All(parts, func(k int) {
 		from, to := k*p/parts, (k+1)*p/parts
@@ -332,6 +343,17 @@ func (d *Data) Moments() (mean, deviation []float64) {
 		copy(deviation[from:to], ownDeviation)
 	})
 	return mean, deviation
+}
+
+// inMemory says whether rows need not be computed.
+func (d *Data) inMemory() bool {
+	switch x := d.X.(type) {
+	case *mat.Dense:
+		return true
+	case *lazy:
+		return x.n > 0 && x.share(0) != nil
+	}
+	return false
 }
 
 // momentsOf are those of a range of the columns, which is that of all where the table is sparse.
@@ -348,25 +370,27 @@ func (d *Data) momentsOf(from, to int) (mean, deviation []float64) {
 	}
 	// Row by row, as X lies in memory. First the means and half the ranges ..
 	lo, hi := slices.Repeat([]float64{math.Inf(1)}, p), slices.Repeat([]float64{math.Inf(-1)}, p)
-	stored, weight := make([]int, p), make([]float64, p)
+	stored, weight := make([]int, p), make([]float64, p) // of a sparse table
 	d.eachRow(func(index []int, value []float64, w float64) {
 		if index == nil {
-			value = value[from:to]
-		}
-		for k, v := range value {
-			j := k
-			if index != nil {
-				j = index[k]
+			for j, v := range value[from:to] {
+				mean[j] += w * v
+				lo[j], hi[j] = min(lo[j], v), max(hi[j], v)
 			}
-			mean[j] += w * v / total
+			return
+		}
+		for k, j := range index {
+			v := value[k]
+			mean[j] += w * v
 			lo[j], hi[j] = min(lo[j], v), max(hi[j], v)
 			stored[j]++
 			weight[j] += w
 		}
 	})
-	half := make([]float64, p)
+	sparse, half := d.Sparse(), make([]float64, p)
 	for j := range half {
-		if stored[j] < n {
+		mean[j] /= total
+		if sparse && stored[j] < n {
 			lo[j], hi[j] = min(lo[j], 0), max(hi[j], 0)
 		}
 		if half[j] = hi[j]/2 - lo[j]/2; !(half[j] > 0) {
@@ -378,23 +402,23 @@ func (d *Data) momentsOf(from, to int) (mean, deviation []float64) {
 	// the column.
 	d.eachRow(func(index []int, value []float64, w float64) {
 		if index == nil {
-			value = value[from:to]
-		}
-		for k, v := range value {
-			j := k
-			if index != nil {
-				j = index[k]
+			for j, v := range value[from:to] {
+				u := (v - mean[j]) / half[j]
+				deviation[j] += w * u * u
 			}
-			u := (v - mean[j]) / half[j]
-			deviation[j] += w * u * u / total
+			return
+		}
+		for k, j := range index {
+			u := (value[k] - mean[j]) / half[j]
+			deviation[j] += w * u * u
 		}
 	})
 	for j, h := range half {
-		if stored[j] < n {
+		if sparse && stored[j] < n {
 			u := mean[j] / h
-			deviation[j] += math.Max(0, total-weight[j]) * (u * u / total)
+			deviation[j] += math.Max(0, total-weight[j]) * u * u
 		}
-		deviation[j] = math.Sqrt(deviation[j]) * h
+		deviation[j] = math.Sqrt(deviation[j]/total) * h
 	}
 	return mean, deviation
 }

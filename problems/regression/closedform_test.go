@@ -285,7 +285,9 @@ func TestUnitsOfTheData(t *testing.T) {
 	}{{regression.ElasticNet, func() *dataset.Split { return small(t) }, 1e-2}, {regression.Huber, outliers, 0.05}} {
 		wide := c.rows().Map(func(y float64) float64 { return 100*y + 5000 }).(*dataset.Split)
 		for _, d := range []*dataset.Data{wide.Train, wide.Val, wide.Test} {
-			d.Dense().Apply(func(_, j int, v float64) float64 { return v*float64(j+1) - 30 }, d.Dense())
+			x := mat.DenseCopyOf(d.X)
+			x.Apply(func(_, j int, v float64) float64 { return v*float64(j+1) - 30 }, x)
+			d.X = x
 		}
 		a := must.Of(c.build(c.rows(), o))(t)
 		b := must.Of(c.build(wide, o))(t)

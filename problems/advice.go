@@ -31,8 +31,9 @@ type Advice struct {
 	// return nil.
 	Fit      func() (lower.Fit, error)
 	Together func(ctx context.Context) (lower.Fit, error)
-	// Exact says that validation losses of folds as the fits know them are errors as [Model.Evaluate] has them.
-	Exact bool
+	// Exact times validation losses of folds as the fits know them are errors as [Model.Evaluate] has them; 0 says that
+	// they are not.
+	Exact float64
 	// Modes are the ways in which the fit can be differentiated, for methods along a hypergradient.
 	Modes []lower.Mode
 	// Score is what solutions of the lower level are compared by where that is nearer to their use than the validation

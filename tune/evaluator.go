@@ -153,8 +153,8 @@ func (e *evaluator) with(ctx context.Context, lambda, upper []float64) (trial, e
 			return tr, err
 		}
 		if tr.X != nil {
-			if e.task.Advice.Exact && len(tr.folds) > 0 {
-				tr.Errors = &problems.Errors{Validation: stat.Mean(tr.folds, nil)}
+			if unit := e.task.Advice.Exact; unit > 0 && len(tr.folds) > 0 {
+				tr.Errors = &problems.Errors{Validation: unit * stat.Mean(tr.folds, nil)}
 			} else {
 				score, _ := e.task.score(tr.X)
 				tr.Errors = &score

@@ -326,7 +326,7 @@ func TestCoarseLook(t *testing.T) {
 		{0, 3, []float64{gap}},
 	} {
 		fit := &lookedAt{value: test.value}
-		e := &evaluator{task: &task{Advice: problems.Advice{Exact: true}}, fit: warm.NewChain(fit), gap: gap,
+		e := &evaluator{task: &task{Advice: problems.Advice{Exact: 1}}, fit: warm.NewChain(fit), gap: gap,
 			coarse: test.coarse, before: before,
 			far: func(tr *trial, at float64) bool { return tr.value() > 1+150*at || test.value == 1.5 }}
 		tr := must.Of(e.with(context.Background(), []float64{1}, nil))(t)

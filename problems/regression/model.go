@@ -98,7 +98,9 @@ func (m *Model) Advice() problems.Advice {
 	}
 	a.Folds = m.data.Folds() > 1
 	a.Predicts = !a.Folds
-	a.Exact = a.Folds && m.data.net.KeepTarget && !m.data.squares() && m.hazards == nil
+	if d := m.data; a.Folds && (d.squares() || d.net.KeepTarget && m.hazards == nil) {
+		a.Exact = d.sd * d.sd
+	}
 	a.Fit, a.Together, a.StandardError = m.Penalised, m.foldsTogether, m.data.StandardError
 	if h := m.hazards; h != nil {
 		a.StandardError = func(x [][]float64) float64 { return h.standardError(m, x) }

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/internal/modeltest"
@@ -358,4 +359,44 @@ func TestBadRows(t *testing.T) {
 	folds := []split.Fold{{Train: []int{0, 1}, Val: []int{2, 3}}, {Train: []int{2, 3}, Val: []int{0, 1}}}
 	_, err := regression.Multinomial(&dataset.CrossValidation{Data: s.Train, Folds: folds}, options{})
 	require.ErrorContains(t, err, "has no training row with the label")
+}
+
+// What fits know of the losses of folds are the errors of their predictors, with weights of rows, without noise, sparse,
+// and with more features than rows.
+func TestLossesOfFolds(t *testing.T) {
+	beta := make([]float64, 80)
+	copy(beta, []float64{2, -1, 0.5, 3})
+	for name, build := range map[string]constructor{"Lasso": regression.Lasso, "ElasticNet": regression.ElasticNet,
+		"Ridge": regression.Ridge, "GroupLasso": regression.GroupLasso} {
+		for _, c := range []struct {
+			n, p            int
+			noise           float64
+			weights, sparse bool
+		}{{90, 20, 1, false, false}, {90, 20, 0, false, false}, {60, 80, 1, false, false}, {90, 20, 1, true, false},
+			{90, 20, 1, false, true}} {
+			rows := modeltest.Split(7, c.n, 10, 10, beta[:c.p], c.noise).Train
+			if c.weights {
+				for i := range rows.Y {
+					rows.Weights = append(rows.Weights, float64(1+i%3))
+				}
+			}
+			if c.sparse {
+				rows = rows.Compress()
+			}
+			o := options{Intercept: true, Standardize: true}
+			if name == "GroupLasso" {
+				o.Groups = must.Of(groups.Equal(c.p, 5))(t)
+			}
+			m := must.Of(build(must.Of(dataset.CrossValidate(rows, 4, 3, nil))(t), o))(t)
+			a := m.Advice()
+			require.Positive(t, a.Exact, name)
+			fit := must.Of(a.Together(context.Background()))(t)
+			var at *lower.Point
+			for _, share := range []float64{0.5, 1e-2, 1e-4, 1e-7} {
+				lambda := slices.Repeat([]float64{share * fit.(interface{ LambdaMax() float64 }).LambdaMax()}, len(m.Names()))
+				at = must.Of(fit.Solve(context.Background(), lambda, 1e-10, at))(t)
+				require.InEpsilon(t, m.Evaluate(at.X).Validation, a.Exact*stat.Mean(at.Folds, nil), 1e-7, "%s %+v %g", name, c, share)
+			}
+		}
+	}
 }

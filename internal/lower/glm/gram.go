@@ -137,7 +137,10 @@ func (g *gram) gradients(_ context.Context, folds []*fold) {
 	})
 }
 
-// validation implements products, from sums alone: with B0 = y - x'B for the training means y and x,
+// lost is the share of the sum of squares of the targets up to which a sum of squares that is left has too few digits.
+const lost = 1e-6
+
+// validation implements products, from sums alone, where these have the digits: with B0 = y - x'B for the training means y and x,
 //
 //	sum_val omega |y_i - B'x_i - b0|^2 = yy - 2 B.xy - 2 b0.y + 2 b0.B'x + omega |b0|^2 + B.(G B),
 //
@@ -178,8 +181,29 @@ func (g *gram) validation(f *fold) float64 {
 		}
 		total += quadratic - f.part.weight*(float64(q)*train+mean[k]*mean[k])
 	}
-	if !(total > 0) || s.weight == 0 {
+	if s.weight == 0 {
 		return 0
 	}
+	if !(total > lost*s.yy) {
+		total = g.squares(f, b0, support)
+	}
 	return total / (2 * s.weight * float64(q))
+}
+
+// squares is sum_val omega |y_i - B'x_i - b0|^2, row by row.
+func (g *gram) squares(f *fold, b0 []float64, support []int) (total float64) {
+	d := g.d
+	block := make([]float64, min(rowBlock, len(f.part.val))*d.p)
+	for list := range slices.Chunk(f.part.val, rowBlock) {
+		d.gather(block, list)
+		for l, i := range list {
+			for k, r := range b0 {
+				for _, j := range support {
+					r += f.b[j*d.q+k] * block[l*d.p+j]
+				}
+				total += d.weight(i) * (d.y[k][i] - r) * (d.y[k][i] - r)
+			}
+		}
+	}
+	return total
 }

@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/conetune/conetune/internal/crew"
 	"github.com/conetune/conetune/internal/lower/numerics"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
@@ -149,18 +150,21 @@ func (j *Judge) unpenalised(kind plainKind, d *Sample) (out unpenalisedFits) {
 // means, of hazards their logarithms. The rows of a matrix are places of entries.
 func predicted(rows *dataset.Data, f problems.Fit) []float64 {
 	out := make([]float64, len(rows.Y))
-	for i := range out {
-		if f.Matrix != nil {
-			out[i] = f.Matrix.At(int(rows.X.At(i, 0)), int(rows.X.At(i, 1)))
-			continue
+	_ = crew.Ranges(len(out), func(from, to int) error {
+		for i := from; i < to; i++ {
+			if f.Matrix != nil {
+				out[i] = f.Matrix.At(int(rows.X.At(i, 0)), int(rows.X.At(i, 1)))
+				continue
+			}
+			out[i] = f.Intercept + rows.Dot(i, f.Coefficients)
+			if rows.Offset != nil {
+				out[i] += rows.Offset[i]
+			}
+			if f.LogLink {
+				out[i] = math.Exp(out[i])
+			}
 		}
-		out[i] = f.Intercept + rows.Dot(i, f.Coefficients)
-		if rows.Offset != nil {
-			out[i] += rows.Offset[i]
-		}
-		if f.LogLink {
-			out[i] = math.Exp(out[i])
-		}
-	}
+		return nil
+	})
 	return out
 }

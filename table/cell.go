@@ -27,6 +27,19 @@ func textCode(v float64) (uint32, bool) {
 	return uint32(bits), bits&highBits == textBits
 }
 
+// byCell is f, asked once for each different cell.
+func byCell[V any](f func(v float64) V) func(v float64) V {
+	known := map[uint64]V{}
+	return func(v float64) V {
+		out, ok := known[math.Float64bits(v)]
+		if !ok {
+			out = f(v)
+			known[math.Float64bits(v)] = out
+		}
+		return out
+	}
+}
+
 // truth are other spellings of truth values than that of pandas, which they have here: those of R and spreadsheets, and
 // of JSON.
 var truth = map[string]string{"TRUE": "True", "true": "True", "FALSE": "False", "false": "False"}

@@ -110,10 +110,13 @@ func (d *Design) Numbers(name string, rows []int) []int {
 	for k, level := range levels {
 		number[level] = k
 	}
+	of := byCell(func(v float64) int {
+		level, _ := c.level(v)
+		return number[level]
+	})
 	list := make([]int, len(rows))
 	for k, i := range rows {
-		level, _ := c.level(d.table.cell(i, j))
-		list[k] = number[level]
+		list[k] = of(d.table.cell(i, j))
 	}
 	return list
 }

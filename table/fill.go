@@ -78,35 +78,49 @@ func (t *Table) mean(rows []int, j int) float64 {
 	return sum
 }
 
-// medians are exact: a sample of the rows says between which numbers the median of a column is, and then only those
+// medians are exact. Of many rows a sample says between which numbers the median of a column is, and then only those
 // between them are kept, or all of a column whose sample was wrong (Floyd and Rivest, Algorithm 489, 1975).
 func (t *Table) medians(rows, columns []int, out []float64) {
-	n := len(rows)
-	size := min(n, 1+int(math.Pow(float64(n), 2./3)))
-	sample := make([]int, size)
-	for k := range sample {
-		sample[k] = rows[k*n/size]
-	}
-	margin := int(2 * math.Sqrt(float64(size))) // four standard deviations
-	of := make([]middle, len(columns))
-	t.gather(sample, columns, of, func(m *middle) (low, high float64) { return math.Inf(-1), math.Inf(1) })
-	t.gather(rows, columns, of, func(m *middle) (low, high float64) { return m.at(m.n/2 - margin), m.at(m.n/2 + margin) })
-	for k := range of {
-		if out[k] = of[k].median(); math.IsNaN(out[k]) {
-			t.gather(rows, columns[k:k+1], of[k:k+1], func(*middle) (low, high float64) { return math.Inf(-1), math.Inf(1) })
-			out[k] = of[k].median()
+	const many, room = 1 << 12, 1 << 20 // rows, and numbers that are kept at a time
+	n, sample := len(rows), rows
+	margin, each := 0, n
+	if n > many {
+		size := int(math.Pow(float64(n), 2./3))
+		sample = make([]int, size)
+		for k := range sample {
+			sample[k] = rows[k*n/size]
 		}
+		margin = int(2 * math.Sqrt(float64(size))) // four standard deviations
+		each = 3 * margin * (n / size)
+	}
+	whole := func(*middle) (low, high float64) { return math.Inf(-1), math.Inf(1) }
+	for len(columns) > 0 {
+		of := make([]middle, min(len(columns), max(8, room/max(1, each))))
+		t.gather(sample, columns, of, len(sample), whole)
+		if margin > 0 {
+			t.gather(rows, columns, of, each, func(m *middle) (low, high float64) {
+				return m.at(m.n/2 - margin), m.at(m.n/2 + margin)
+			})
+		}
+		for k := range of {
+			if out[k] = of[k].median(); math.IsNaN(out[k]) {
+				t.gather(rows, columns[k:], of[k:k+1], n, whole)
+				out[k] = of[k].median()
+			}
+		}
+		columns, out = columns[len(of):], out[len(of):]
 	}
 }
 
-// gather fills middles of columns with their numbers in rows, within bounds that may come of what they had.
-func (t *Table) gather(rows, columns []int, of []middle, bounds func(m *middle) (low, high float64)) {
+// gather fills middles of the first columns with their numbers in rows, with room for so many between bounds that may
+// come of what they had.
+func (t *Table) gather(rows, columns []int, of []middle, each int, bounds func(m *middle) (low, high float64)) {
+	between, stored := make([]float64, len(of)*each), make([]int, len(of))
 	for k := range of {
 		low, high := bounds(&of[k])
-		of[k] = middle{low: low, high: high}
+		of[k] = middle{low: low, high: high, between: between[k*each : k*each : (k+1)*each]}
 	}
-	stored := make([]int, len(columns))
-	t.stored(rows, columns, func(k int, v float64) {
+	t.stored(rows, columns[:len(of)], func(k int, v float64) {
 		if stored[k]++; v == v {
 			of[k].add(v, 1)
 		}

@@ -245,21 +245,29 @@ func (r *Reading) checkTarget(j int, wrong *faults) {
 		}
 		checkTimes(t, j, wrong)
 	}
+	labels := r.encoder.Labels
+	fits := func(v float64) bool { return !math.IsNaN(c.value(v)) }
+	if labels != nil {
+		fits = byCell(func(v float64) bool {
+			text, _ := c.level(v)
+			return indexOf(labels, text) >= 0
+		})
+	}
 	for i, v := range t.eachOf(j) {
-		text, ok := c.level(v)
-		switch {
-		case !ok:
-		case r.encoder.Labels != nil && indexOf(r.encoder.Labels, text) < 0:
-			known := quote(r.encoder.Labels[0]) + " or " + quote(r.encoder.Labels[1])
-			if len(r.encoder.Labels) > 2 {
-				known = "one of " + list(r.encoder.Labels)
-			}
-			wrong.add(t.Line(i), t.field(j), "the label %s found, expected %s", quote(text), known)
-			return
-		case r.encoder.Labels == nil && math.IsNaN(c.value(v)):
+		if isMissing(v) || fits(v) {
+			continue
+		}
+		text, _ := c.level(v)
+		if labels == nil {
 			wrong.add(t.Line(i), t.field(j), "%s found, expected a number", quote(text))
 			return
 		}
+		known := quote(labels[0]) + " or " + quote(labels[1])
+		if len(labels) > 2 {
+			known = "one of " + list(labels)
+		}
+		wrong.add(t.Line(i), t.field(j), "the label %s found, expected %s", quote(text), known)
+		return
 	}
 }
 
@@ -594,15 +602,17 @@ func (r *Reading) compressed(rows []int) *sparse.CSR {
 func (r *Reading) target(k int, rows []int) []float64 {
 	j, e := r.targets[k], r.encoder
 	c, y := &r.table.columns[j], r.table.numbers(j, rows)
+	label := byCell(func(v float64) float64 {
+		if text, there := c.level(v); there {
+			return float64(indexOf(e.Labels, text))
+		}
+		return math.NaN()
+	})
 	for at, i := range rows {
-		v := r.table.cell(i, j)
 		if e.Event != nil && c.Name == e.Event.Column {
-			y[at] = e.Event.of(c, v)
+			y[at] = e.Event.of(c, r.table.cell(i, j))
 		} else if e.Labels != nil {
-			y[at] = math.NaN()
-			if text, there := c.level(v); there {
-				y[at] = float64(indexOf(e.Labels, text))
-			}
+			y[at] = label(r.table.cell(i, j))
 		}
 	}
 	return y

@@ -3,6 +3,7 @@
 package crew
 
 import (
+	"cmp"
 	"context"
 	"runtime"
 	"sync"
@@ -74,6 +75,14 @@ func Until(ctx context.Context, n, workers int, f func(i int)) {
 
 // All is Each with as many workers as there are threads.
 func All(n int, f func(i int)) { Each(n, runtime.GOMAXPROCS(0), f) }
+
+// Ranges calls f for ranges of n things, on the threads that there are, and returns the error of the first that has one.
+func Ranges(n int, f func(from, to int) error) error {
+	parts := min(n, 4*runtime.GOMAXPROCS(0))
+	failed := make([]error, parts)
+	All(parts, func(k int) { failed[k] = f(k*n/parts, (k+1)*n/parts) })
+	return cmp.Or(failed...)
+}
 
 // Settle waits for all.
 func (c *Crew) Settle() { c.group.Wait() }

@@ -36,6 +36,7 @@ import (
 	"github.com/james-bowman/sparse"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/conetune/conetune/internal/crew"
 	"github.com/conetune/conetune/internal/textfile"
 	"github.com/conetune/conetune/internal/words"
 )
@@ -141,24 +142,32 @@ func (d *Data) validate(train *Data) error {
 	if err := d.validateTargets(); err != nil {
 		return err
 	}
-	for i, y := range d.Y {
-		if expected := Expected(y); expected != "" {
-			return fmt.Errorf("dataset: target of row %d is %g, expected %s", i, y, expected)
+	return crew.Ranges(n, func(from, to int) error {
+		for i := from; i < to; i++ {
+			if err := d.validateRow(i); err != nil {
+				return err
+			}
 		}
-		index, value := d.Row(i)
-		last := -1
-		for k, v := range value {
-			j := k
-			if index != nil {
-				if j = index[k]; j <= last || j >= p {
-					return fmt.Errorf("dataset: sparse row %d has column %d after %d, expected rising ones below %d", i, j, last, p)
-				}
-				last = j
+		return nil
+	})
+}
+
+func (d *Data) validateRow(i int) error {
+	if expected := Expected(d.Y[i]); expected != "" {
+		return fmt.Errorf("dataset: target of row %d is %g, expected %s", i, d.Y[i], expected)
+	}
+	index, value := d.Row(i)
+	last, p := -1, len(d.Features)
+	for k, v := range value {
+		j := k
+		if index != nil {
+			if j = index[k]; j <= last || j >= p {
+				return fmt.Errorf("dataset: sparse row %d has column %d after %d, expected rising ones below %d", i, j, last, p)
 			}
-			if !(math.Abs(v) <= Largest) {
-				expected := Expected(v)
-				return fmt.Errorf("dataset: %q of row %d is %g, expected %s", d.Features[j], i, v, expected)
-			}
+			last = j
+		}
+		if !(math.Abs(v) <= Largest) {
+			return fmt.Errorf("dataset: %q of row %d is %g, expected %s", d.Features[j], i, v, Expected(v))
 		}
 	}
 	return nil

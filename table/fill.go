@@ -81,7 +81,7 @@ func (t *Table) mean(rows []int, j int) float64 {
 // medians are exact. Of many rows a sample says between which numbers the median of a column is, and then only those
 // between them are kept, or all of a column whose sample was wrong (Floyd and Rivest, Algorithm 489, 1975).
 func (t *Table) medians(rows, columns []int, out []float64) {
-	const many, room = 1 << 12, 1 << 20 // rows, and numbers that are kept at a time
+	const many, room = 1 << 12, 1 << 18 // rows, and numbers that are kept at a time
 	n, sample := len(rows), rows
 	margin, each := 0, n
 	if n > many {

@@ -76,7 +76,8 @@ func Until(ctx context.Context, n, workers int, f func(i int)) {
 // All is Each with as many workers as there are threads.
 func All(n int, f func(i int)) { Each(n, runtime.GOMAXPROCS(0), f) }
 
-// Ranges calls f for ranges of n things, on the threads that there are, and returns the error of the first that has one.
+// Ranges calls f for ranges of n things, on the threads that there are, and returns the error of the first that has
+// one.
 func Ranges(n int, f func(from, to int) error) error {
 	parts := min(n, 4*runtime.GOMAXPROCS(0))
 	failed := make([]error, parts)

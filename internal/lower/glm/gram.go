@@ -140,7 +140,8 @@ func (g *gram) gradients(_ context.Context, folds []*fold) {
 // lost is the share of the sum of squares of the targets up to which a sum of squares that is left has too few digits.
 const lost = 1e-6
 
-// validation implements products, from sums alone, where these have the digits: with B0 = y - x'B for the training means y and x,
+// validation implements products, from sums alone where these have the digits: with B0 = y - x'B for the training means
+// y and x,
 //
 //	sum_val omega |y_i - B'x_i - b0|^2 = yy - 2 B.xy - 2 b0.y + 2 b0.B'x + omega |b0|^2 + B.(G B),
 //

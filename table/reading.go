@@ -565,7 +565,8 @@ func (r *Reading) Encode(rows []int, compressed bool) *dataset.Data {
 // inPlace says that the features of a row are cells of the table, side by side, none of them missing, and of which
 // nothing is counted.
 func (r *Reading) inPlace() bool {
-	if r.predicts || len(r.products) > 0 || slices.ContainsFunc(r.table.blocks, func(b block) bool { return b.start != nil }) {
+	sparse := func(b block) bool { return b.start != nil }
+	if r.predicts || len(r.products) > 0 || slices.ContainsFunc(r.table.blocks, sparse) {
 		return false
 	}
 	for k, s := range r.slots {

@@ -46,8 +46,8 @@ func (s *Source) SetBlocks(workers, length int) { s.workers, s.block = workers, 
 
 // Blocks goes through the rest of the text by blocks of whole lines: these are parsed side by side, each into an R that
 // starts as the zero R and is used again, and are merged one at a time in the order of the text, while others are
-// parsed. Only merge may call methods of the source that change it, and [Grow]. The first error by the order of the text
-// is returned, and nothing after it is merged.
+// parsed. Only merge may call methods of the source that change it, and [Grow]. The first error by the order of the
+// text is returned, and nothing after it is merged.
 func Blocks[R any](s *Source, parse func(b *Block, into *R) error, merge func(b *Block, from *R) error) error {
 	if s.budget.over != nil {
 		return s.budget.over

@@ -6,6 +6,7 @@ import (
 
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/internal/indices"
 	"github.com/conetune/conetune/internal/lower/fits"
 	"github.com/conetune/conetune/internal/lower/glm"
 	"github.com/conetune/conetune/internal/lower/sparse"
@@ -196,8 +197,18 @@ func (m *Model) level(t int, share float64) func(*convex.Model, convex.Expr) dca
 	}
 }
 
-// Penalised is the fast fit of the lower level, nil where there is none.
+// Penalised is the fast fit of the lower level, nil where there is none. Where the model has none of its own, the
+// validation rows of a split are a fold that leaves them out.
 func (m *Model) Penalised() (lower.Fit, error) {
+	if s, ok := m.data.user.(*dataset.Split); m.spec.Fit == nil && ok && m.spec.Weights != nil {
+		n, p := s.Train.Dims()
+		v, _ := s.Val.Dims()
+		if !s.Train.Sparse() && !glm.Fits(n+v, p, 1) {
+			return nil, nil
+		}
+		t := m.data.table(m.data.inUnits(dataset.Stack(s.Train, s.Val)), indices.Range(n, n+v))
+		return either(m.together(context.Background(), t))
+	}
 	if m.spec.Fit == nil {
 		return nil, nil
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/indices"
@@ -347,5 +348,29 @@ func TestWeightsOfAdaptive(t *testing.T) {
 			require.InDeltaSlice(t, want.Coefficients, got.Coefficients, 1e-5)
 			require.InDelta(t, want.Intercept, got.Intercept, 1e-5)
 		}
+	}
+}
+
+// The fits by a split of models that have none of their own are the optima of conic programs.
+func TestFitsOfSplits(t *testing.T) {
+	native := must.Of(backends.Open("native"))(t)
+	s := modeltest.Split(3, 40, 20, 10, []float64{2, -1, 0, 0.5, 0, 0}, 0.5)
+	multi := must.Of(regression.MultiTask(severalSplit(), options{Intercept: true, Standardize: true}))(t)
+	for name, m := range map[string]*regression.Model{
+		"huber":       must.Of(regression.Huber(s, options{Intercept: true, Standardize: true, Threshold: 0.5}))(t),
+		"quantile":    must.Of(regression.Quantile(s, options{Intercept: true, Level: 0.3}))(t),
+		"fused lasso": must.Of(regression.FusedLasso(s, options{Intercept: true}))(t), "multi-task": multi,
+	} {
+		conic := must.Of(dca.NewPenalized(m.Program(), dca.Settings{Backend: native, Solver: backends.Options{Eps: 1e-11}}))(t)
+		for _, lambda := range [][]float64{{0.1, 0.05}, {0.01, 1e-3}} {
+			at := solved(t, m, 1e-10, lambda...)
+			require.True(t, at.Solved, name)
+			want := must.Of(conic.Solve(context.Background(), lambda, nil))(t)
+			for k := range want.X {
+				require.InDeltaSlice(t, want.X[k], at.X[k], 1e-4, name)
+			}
+			require.InEpsilon(t, want.Validation, at.Validation, 1e-5, name)
+		}
+		require.NoError(t, conic.Close())
 	}
 }

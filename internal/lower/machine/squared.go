@@ -37,7 +37,7 @@ func lossOf(s float64, squared bool) float64 {
 //	H_F dz_F = -w_F dlambda - H_FB dw_B,   dw_j = sign_j dbound_j in B.
 
 // fewRows says whether systems are solved by rows.
-func (g *Problem) fewRows() bool { return 2*g.rows.n < g.rows.p }
+func (g *Problem) fewRows() bool { return 2*g.rows.n < g.rows.p && g.rows.n <= mostStored }
 
 // curvatureAt is H at a solution, with F in increasing order.
 func (g *Problem) curvatureAt(m *Solution) (h *curvature, free []int) {

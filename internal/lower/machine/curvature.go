@@ -38,7 +38,7 @@ type curvature struct {
 }
 
 const (
-	// mostStored is the largest number of features for which H is stored and factored, and of rows for a system of theirs.
+	// mostStored is the largest number of features for which H is stored and factored, or of rows for their systems.
 	mostStored = 1000
 	// sparseRow is the ratio of the entries of a matrix to those that a row has in it from which on these are added one
 	// by one.

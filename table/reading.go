@@ -526,8 +526,8 @@ func (r *Reading) features(list []entry, i, from, to int) []entry {
 	return list
 }
 
-// Encode makes the data of some rows, sparse or not. A missing target is NaN; without targets Y is nil. Where a dense row
-// stands in the table as it is, that is shared.
+// Encode makes the data of some rows, sparse or not. A missing target is NaN; without targets Y is nil. Dense rows that
+// stand in the table as they are are shared.
 func (r *Reading) Encode(rows []int, compressed bool) *dataset.Data {
 	d := &dataset.Data{Features: r.names}
 	if r.targets != nil {

@@ -116,11 +116,11 @@ func (j *joint) values(z iterate) (validation, train float64, rows []float64) {
 //
 //	rho/2 |z_k+1 - z_k|^2 <= L(z_k) + alpha t_k.
 //
-// It is asked of coarse fits, whose subproblems take long: with a bound for each of thousands of features |z_k| is
-// large beside all that a step can be.
+// It is asked of fits whose last digits are of no use, as they take long: with a bound for each of thousands of
+// features, or the entries of a large matrix, |z_k| is large beside all that a step can be.
 func (r *run) short() bool {
 	j := r.low.joint
-	if j == nil || j.coarse == 0 || r.accelerated {
+	if j == nil || j.tol() == jointTol || r.accelerated {
 		return false
 	}
 	validation, train, rows := j.values(r.centre)

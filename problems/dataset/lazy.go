@@ -122,14 +122,10 @@ func above(first, second *Data) *lazy {
 func (t *Transform) later(d *Data) *lazy {
 	d = &Data{X: d.X}
 	n, p := d.Dims()
-	mean, factor := t.Mean, make([]float64, p) // a product costs a fifth of a quotient
-	for j, s := range t.Scale {
-		factor[j] = 1 / s
-	}
 	return newLazy(n, p, func(int) []float64 { return nil }, func(to []float64, i int) {
 		d.Fill(to, i)
 		for j, v := range to {
-			to[j] = (v - mean[j]) * factor[j]
+			to[j] = (v - t.Mean[j]) / t.Scale[j]
 		}
 	})
 }

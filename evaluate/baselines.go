@@ -150,7 +150,7 @@ func (j *Judge) unpenalised(kind plainKind, d *Sample) (out unpenalisedFits) {
 // means, of hazards their logarithms. The rows of a matrix are places of entries.
 func predicted(rows *dataset.Data, f problems.Fit) []float64 {
 	out := make([]float64, len(rows.Y))
-	_ = crew.Ranges(len(out), func(from, to int) error {
+	crew.Ranges(len(out), func(from, to int) {
 		for i := from; i < to; i++ {
 			if f.Matrix != nil {
 				out[i] = f.Matrix.At(int(rows.X.At(i, 0)), int(rows.X.At(i, 1)))
@@ -164,7 +164,6 @@ func predicted(rows *dataset.Data, f problems.Fit) []float64 {
 				out[i] = math.Exp(out[i])
 			}
 		}
-		return nil
 	})
 	return out
 }

@@ -1,9 +1,15 @@
 package table
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/james-bowman/sparse"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/problems/dataset"
 )
 
 // Coding is how a column becomes features.
@@ -235,4 +241,77 @@ func (d *Design) Fit(rows []int) (*Encoder, error) {
 		return nil, oneError(t.name, err.Error())
 	}
 	return e, nil
+}
+
+// Encode makes the data of some rows, sparse or not. A missing target is NaN; without targets Y is nil. Dense rows that
+// stand in the table as they are are shared.
+func (r *Reading) Encode(rows []int, compressed bool) *dataset.Data {
+	d := &dataset.Data{Features: r.names}
+	if r.targets != nil {
+		d.Target = r.table.columns[r.targets[0]].Name
+		if d.Y = r.Survival(rows); d.Y == nil {
+			d.Y = r.target(0, rows)
+		}
+	}
+	if compressed {
+		d.X = r.compressed(rows)
+		return d
+	}
+	if r.inPlace() {
+		first := r.slots[0].column
+		d.X = dataset.InPlace(len(rows), r.width, func(k int) []float64 {
+			_, cells := r.table.row(rows[k])
+			return cells[first : first+r.width : first+r.width]
+		})
+		return d
+	}
+	x := mat.NewDense(len(rows), r.width, nil)
+	r.table.sideBySide(len(r.slots)+len(r.products), func(from, to int) {
+		var list []entry
+		for k, i := range rows {
+			row := x.RawRowView(k)
+			list = r.features(list[:0], i, from, to)
+			for _, e := range list {
+				row[e.feature] = e.value
+			}
+		}
+	})
+	d.X = x
+	return d
+}
+
+// inPlace says that the features of a row are cells of the table, side by side, none of them missing, and of which
+// nothing is counted.
+func (r *Reading) inPlace() bool {
+	if r.predicts || len(r.products) > 0 || r.table.compressed() {
+		return false
+	}
+	for k, s := range r.slots {
+		c := &r.table.columns[s.column]
+		if s.column != r.slots[0].column+k || s.coding.Kind != Number || s.coding.Basis != nil || s.coding.Missing ||
+			c.Missing+c.Texts > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// compressed are the nonzeros of rows, and missing numbers.
+func (r *Reading) compressed(rows []int) *sparse.CSR {
+	start := make([]int, 1, len(rows)+1)
+	var index []int
+	var value []float64
+	var list []entry
+	byFeature := func(a, b entry) int { return cmp.Compare(a.feature, b.feature) }
+	for _, i := range rows {
+		list = r.features(list[:0], i, 0, len(r.slots)+len(r.products))
+		if !slices.IsSortedFunc(list, byFeature) {
+			slices.SortFunc(list, byFeature)
+		}
+		for _, e := range list {
+			index, value = append(index, e.feature), append(value, e.value)
+		}
+		start = append(start, len(index))
+	}
+	return sparse.NewCSR(len(rows), r.width, start, index, value)
 }

@@ -366,20 +366,27 @@ func TestMedian(t *testing.T) {
 func TestMedianOfSample(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	const n = 5000
-	text := []byte("a,b,c,d\n")
-	columns := make([][]float64, 4)
-	for i := range n {
-		row := []float64{random.NormFloat64(), float64(random.IntN(3)), float64(i), float64(i % 17 * (i % 17 / 16))}
-		for j, v := range row {
-			columns[j] = append(columns[j], v)
-			text = append(strconv.AppendFloat(text, v, 'g', -1, 64), ',')
+	for _, zeros := range []int{0, 12} {
+		var text []byte // whose cells are kept without zeros where these are most
+		columns := make([][]float64, 4+zeros)
+		for j := range columns {
+			text = append(strconv.AppendInt(append(text, 'x'), int64(j), 10), ',')
 		}
 		text[len(text)-1] = '\n'
-	}
-	table := decode(t, string(text), Options{})
-	for j, got := range table.fills(indices.Range(0, n), indices.Range(0, 4), Median) {
-		slices.Sort(columns[j])
-		require.Equal(t, (columns[j][n/2-1]+columns[j][n/2])/2, got, "column %d", j)
+		for i := range n {
+			row := []float64{random.NormFloat64(), float64(random.IntN(3)), float64(i), float64(i % 17 * (i % 17 / 16))}
+			for j, v := range append(row, make([]float64, zeros)...) {
+				columns[j] = append(columns[j], v)
+				text = append(strconv.AppendFloat(text, v, 'g', -1, 64), ',')
+			}
+			text[len(text)-1] = '\n'
+		}
+		table := decode(t, string(text), Options{})
+		require.Equal(t, zeros > 0, table.compressed())
+		for j, got := range table.fills(indices.Range(0, n), indices.Range(0, len(columns)), Median) {
+			slices.Sort(columns[j])
+			require.Equal(t, (columns[j][n/2-1]+columns[j][n/2])/2, got, "column %d", j)
+		}
 	}
 }
 

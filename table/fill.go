@@ -93,10 +93,14 @@ func (t *Table) medians(rows, columns []int, out []float64) {
 		margin = int(2 * math.Sqrt(float64(size))) // four standard deviations
 		each = 3 * margin * (n / size)
 	}
+	together := max(8, room/max(1, each))
+	if t.compressed() { // in one pass, for which there are fewer numbers than cells
+		each, together = 0, len(columns)
+	}
 	whole := func(*middle) (low, high float64) { return math.Inf(-1), math.Inf(1) }
 	for len(columns) > 0 {
-		of := make([]middle, min(len(columns), max(8, room/max(1, each))))
-		t.gather(sample, columns, of, len(sample), whole)
+		of := make([]middle, min(len(columns), together))
+		t.gather(sample, columns, of, min(each, len(sample)), whole)
 		if margin > 0 {
 			t.gather(rows, columns, of, each, func(m *middle) (low, high float64) {
 				return m.at(m.n/2 - margin), m.at(m.n/2 + margin)
@@ -126,7 +130,11 @@ func (t *Table) gather(rows, columns []int, of []middle, each int, bounds func(m
 		}
 	})
 	for k, n := range stored {
-		of[k].add(0, len(rows)-n)
+		if zeros := len(rows) - n; zeros > (of[k].n+zeros)/2+1 {
+			of[k] = middle{n: 1, lows: 1} // the median is 0
+		} else {
+			of[k].add(0, zeros)
+		}
 	}
 }
 

@@ -3,7 +3,6 @@ package table
 import (
 	"iter"
 	"math"
-	"runtime"
 	"slices"
 
 	"github.com/conetune/conetune/internal/crew"
@@ -103,15 +102,19 @@ func (t *Table) row(i int) (index []int32, cells []float64) {
 	return b.row(k, len(t.columns))
 }
 
-// sideBySide calls f for ranges of n columns, on the threads that there are. A pass over rows that have only the cells
-// that are not zero costs the same for a few columns as for all: there it is one range.
+// compressed says that some rows have only the cells that are not zero. A pass over them costs the same for a few
+// columns as for all.
+func (t *Table) compressed() bool {
+	return slices.ContainsFunc(t.blocks, func(b block) bool { return b.start != nil })
+}
+
+// sideBySide calls f for ranges of n columns, on the threads that there are, and for all of compressed rows.
 func (t *Table) sideBySide(n int, f func(from, to int)) {
-	const columns = 16 // of one range: whole lines of the cache
-	parts := min((n+columns-1)/columns, runtime.GOMAXPROCS(0))
-	if slices.ContainsFunc(t.blocks, func(b block) bool { return b.start != nil }) {
-		parts = 1
+	if t.compressed() {
+		f(0, n)
+		return
 	}
-	crew.All(parts, func(k int) { f(k*n/parts, (k+1)*n/parts) })
+	crew.Ranges(n, f)
 }
 
 // cell is that of a row and a column.

@@ -3,7 +3,6 @@
 package crew
 
 import (
-	"cmp"
 	"context"
 	"runtime"
 	"sync"
@@ -76,13 +75,10 @@ func Until(ctx context.Context, n, workers int, f func(i int)) {
 // All is Each with as many workers as there are threads.
 func All(n int, f func(i int)) { Each(n, runtime.GOMAXPROCS(0), f) }
 
-// Ranges calls f for ranges of n things, on the threads that there are, and returns the error of the first that has
-// one.
-func Ranges(n int, f func(from, to int) error) error {
-	parts := min(n, 4*runtime.GOMAXPROCS(0))
-	failed := make([]error, parts)
-	All(parts, func(k int) { failed[k] = f(k*n/parts, (k+1)*n/parts) })
-	return cmp.Or(failed...)
+// Ranges calls f for as many ranges of n things as there are threads, side by side.
+func Ranges(n int, f func(from, to int)) {
+	parts := min(n, runtime.GOMAXPROCS(0))
+	All(parts, func(k int) { f(k*n/parts, (k+1)*n/parts) })
 }
 
 // Settle waits for all.

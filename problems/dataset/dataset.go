@@ -32,6 +32,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 
 	"github.com/james-bowman/sparse"
 	"gonum.org/v1/gonum/mat"
@@ -142,14 +143,21 @@ func (d *Data) validate(train *Data) error {
 	if err := d.validateTargets(); err != nil {
 		return err
 	}
-	return crew.Ranges(n, func(from, to int) error {
+	var lock sync.Mutex
+	first, failed := n, error(nil)
+	crew.Ranges(n, func(from, to int) {
 		for i := from; i < to; i++ {
 			if err := d.validateRow(i); err != nil {
-				return err
+				lock.Lock()
+				defer lock.Unlock()
+				if i < first {
+					first, failed = i, err
+				}
+				return
 			}
 		}
-		return nil
 	})
+	return failed
 }
 
 func (d *Data) validateRow(i int) error {

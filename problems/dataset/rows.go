@@ -2,7 +2,6 @@ package dataset
 
 import (
 	"math"
-	"runtime"
 	"slices"
 
 	"github.com/james-bowman/sparse"
@@ -331,13 +330,10 @@ func (d *Data) Moments() (mean, deviation []float64) {
 func (d *Data) allMoments() (mean, deviation []float64) {
 	_, p := d.Dims()
 	mean, deviation = make([]float64, p), make([]float64, p)
-	const columns = 16 // of one range: whole lines of the cache
-	parts := 1
-	if d.inMemory() {
-		parts = min((p+columns-1)/columns, runtime.GOMAXPROCS(0))
+	if !d.inMemory() {
+		return d.momentsOf(0, p)
 	}
-	crew.All(parts, func(k int) {
-		from, to := k*p/parts, (k+1)*p/parts
+	crew.Ranges(p, func(from, to int) {
 		ownMean, ownDeviation := d.momentsOf(from, to)
 		copy(mean[from:to], ownMean)
 		copy(deviation[from:to], ownDeviation)
@@ -373,18 +369,17 @@ func (d *Data) momentsOf(from, to int) (mean, deviation []float64) {
 	stored, weight := make([]int, p), make([]float64, p) // of a sparse table
 	d.eachRow(func(index []int, value []float64, w float64) {
 		if index == nil {
-			for j, v := range value[from:to] {
-				mean[j] += w * v
-				lo[j], hi[j] = min(lo[j], v), max(hi[j], v)
-			}
-			return
+			value = value[from:to]
 		}
-		for k, j := range index {
-			v := value[k]
+		for k, v := range value {
+			j := k
+			if index != nil {
+				j = index[k]
+				stored[j]++
+				weight[j] += w
+			}
 			mean[j] += w * v
 			lo[j], hi[j] = min(lo[j], v), max(hi[j], v)
-			stored[j]++
-			weight[j] += w
 		}
 	})
 	sparse, half := d.Sparse(), make([]float64, p)
@@ -402,14 +397,14 @@ func (d *Data) momentsOf(from, to int) (mean, deviation []float64) {
 	// the column.
 	d.eachRow(func(index []int, value []float64, w float64) {
 		if index == nil {
-			for j, v := range value[from:to] {
-				u := (v - mean[j]) / half[j]
-				deviation[j] += w * u * u
-			}
-			return
+			value = value[from:to]
 		}
-		for k, j := range index {
-			u := (value[k] - mean[j]) / half[j]
+		for k, v := range value {
+			j := k
+			if index != nil {
+				j = index[k]
+			}
+			u := (v - mean[j]) / half[j]
 			deviation[j] += w * u * u
 		}
 	})

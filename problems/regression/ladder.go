@@ -15,7 +15,6 @@ import (
 	"github.com/conetune/conetune/internal/lower/sparse"
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/problems"
-	"github.com/conetune/conetune/problems/dataset"
 )
 
 // The ladder of models with a weight for each feature or group.
@@ -157,8 +156,7 @@ func (r *ladder) fit(ctx context.Context, dim int, weights func(t int, lambda []
 		if t == nil { // a fold is a split
 			tables = tables[:0]
 			for _, p := range data.parts {
-				left := indices.Range(len(p.fit.Y), len(p.fit.Y)+len(p.choose.Y))
-				tables = append(tables, data.table(dataset.Stack(p.fit, p.choose), left))
+				tables = append(tables, data.partTable(p))
 			}
 		}
 		for _, t := range tables {

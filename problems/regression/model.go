@@ -200,17 +200,15 @@ func (m *Model) level(t int, share float64) func(*convex.Model, convex.Expr) dca
 // Penalised is the fast fit of the lower level, nil where there is none. Where the model has none of its own, the
 // validation rows of a split are a fold that leaves them out.
 func (m *Model) Penalised() (lower.Fit, error) {
-	if s, ok := m.data.user.(*dataset.Split); m.spec.Fit == nil && ok && m.spec.Weights != nil {
-		n, p := s.Train.Dims()
-		v, _ := s.Val.Dims()
-		if !s.Train.Sparse() && !glm.Fits(n+v, p, 1) {
+	if m.spec.Fit == nil {
+		if _, split := m.data.user.(*dataset.Split); !split || m.spec.Weights == nil {
 			return nil, nil
 		}
-		t := m.data.table(m.data.inUnits(dataset.Stack(s.Train, s.Val)), indices.Range(n, n+v))
+		t := m.data.partTable(m.data.parts[0])
+		if n, p := t.X.Dims(); !glm.Sparse(t.X) && !glm.Fits(n, p, 1) {
+			return nil, nil
+		}
 		return either(m.together(context.Background(), t))
-	}
-	if m.spec.Fit == nil {
-		return nil, nil
 	}
 	return lower.OverFolds(len(m.data.parts), func(t int) (lower.Fit, error) {
 		terms := m.data.terms
@@ -281,6 +279,12 @@ func (d *data) table(rows *dataset.Data, folds ...[]int) *glm.Table {
 		t.Loss = d.loss.Engine(d.sd)
 	}
 	return t
+}
+
+// partTable has the rows of a part, and one fold, that leaves those for validation out.
+func (d *data) partTable(p part) *glm.Table {
+	n := len(p.fit.Y)
+	return d.table(dataset.Stack(p.fit, p.choose), indices.Range(n, n+len(p.choose.Y)))
 }
 
 // together is the fit of a table in the unit of the model.

@@ -361,8 +361,8 @@ func TestBadRows(t *testing.T) {
 	require.ErrorContains(t, err, "has no training row with the label")
 }
 
-// What fits know of the losses of folds are the errors of their predictors, with weights of rows, without noise, sparse,
-// and with more features than rows.
+// What fits know of the losses of folds are the errors of their predictors, with weights of rows, without noise,
+// sparse, and with more features than rows.
 func TestLossesOfFolds(t *testing.T) {
 	beta := make([]float64, 80)
 	copy(beta, []float64{2, -1, 0.5, 3})
@@ -395,7 +395,8 @@ func TestLossesOfFolds(t *testing.T) {
 			for _, share := range []float64{0.5, 1e-2, 1e-4, 1e-7} {
 				lambda := slices.Repeat([]float64{share * fit.(interface{ LambdaMax() float64 }).LambdaMax()}, len(m.Names()))
 				at = must.Of(fit.Solve(context.Background(), lambda, 1e-10, at))(t)
-				require.InEpsilon(t, m.Evaluate(at.X).Validation, a.Exact*stat.Mean(at.Folds, nil), 1e-7, "%s %+v %g", name, c, share)
+				require.InEpsilon(t, m.Evaluate(at.X).Validation, a.Exact*stat.Mean(at.Folds, nil), 1e-7, "%s %+v %g",
+					name, c, share)
 			}
 		}
 	}

@@ -61,45 +61,35 @@ func Blocks[R any](s *Source, parse func(b *Block, into *R) error, merge func(b 
 		c.size = blockSize
 	}
 	var (
-		lock        sync.Mutex // of what follows
-		turn        = sync.NewCond(&lock)
-		cutting     bool // which only one does at a time
-		cut, merged int  // blocks
-		first       error
+		cutting sync.Mutex
+		cut     int
+		lock    sync.Mutex // of what follows
+		changed = sync.NewCond(&lock)
+		merged  int
+		first   error
 	)
-	// next cuts a block, and says which it is; false means that there is none.
-	next := func(b *Block) (k int, ok bool) {
+	// turn waits for k blocks to be merged; false means that there is an error instead.
+	turn := func(k int) bool {
 		lock.Lock()
 		defer lock.Unlock()
-		for cutting {
-			turn.Wait()
+		for merged < k && first == nil {
+			changed.Wait()
 		}
-		cutting = true
-		for first == nil && !c.ended && !ok {
-			func(alone bool) {
-				lock.Unlock()
-				defer lock.Lock()
-				ok = c.fill(b, alone)
-			}(merged == cut)
-			for !ok && first == nil && merged < cut {
-				turn.Wait()
-			}
+		return first == nil
+	}
+	// next cuts a block, and says which it is; false means that there is none.
+	next := func(b *Block) (k int, ok bool) {
+		cutting.Lock()
+		defer cutting.Unlock()
+		if !turn(0) || c.ended || !c.fill(b, false) && (c.ended || !turn(cut) || !c.fill(b, true)) {
+			return cut, false
 		}
-		if cutting, k = false, cut; ok {
-			cut++
-		}
-		turn.Broadcast()
-		return k, ok
+		cut++
+		return cut - 1, true
 	}
 	// follow merges block k after those before it.
 	follow := func(k int, b *Block, part *R, err error) {
-		lock.Lock()
-		for merged < k && first == nil {
-			turn.Wait()
-		}
-		ended := first != nil
-		lock.Unlock()
-		if ended {
+		if !turn(k) {
 			return
 		}
 		s.line = b.Line + b.lines - 1
@@ -113,13 +103,13 @@ func Blocks[R any](s *Source, parse func(b *Block, into *R) error, merge func(b 
 		defer lock.Unlock()
 		merged++
 		first = cmp.Or(first, err, b.failure)
-		turn.Broadcast()
+		changed.Broadcast()
 	}
 	group := crew.Crew{Failed: func() {
 		lock.Lock()
 		defer lock.Unlock()
 		first = cmp.Or(first, errPanic)
-		turn.Broadcast()
+		changed.Broadcast()
 	}}
 	for range workers {
 		group.Go(func() {

@@ -227,6 +227,9 @@ func LowerLevel(ctx context.Context, p Program, s Settings) (*Solution, error) {
 		return nil, err
 	}
 	defer c.Close()
+	if err := c.joint.begin(ctx, s.Near, c.zeros()); err != nil {
+		return nil, err
+	}
 	return c.Solve(ctx, c.program.H0)
 }
 

@@ -201,6 +201,7 @@ func TestSettingsBeyondTheirBounds(t *testing.T) {
 		"Settings.GapTol is 2":                             {GapTol: 2},
 		"Settings.Agreement is +Inf, expected a finite":    {Agreement: math.Inf(1)},
 		"Settings.Tol is NaN, expected a finite number th": {Tol: math.NaN()},
+		"Settings.Near is [1 2], expected 1 finite number": {Near: []float64{1, 2}},
 	} {
 		s.Backend = native(t)
 		_, err := dca.Solve(context.Background(), scalar(3, 1, 2), s)

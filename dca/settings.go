@@ -52,6 +52,9 @@ type Settings struct {
 	// validation value, and its P_i(x) as radii; without a path, what line and compass of line.go lead to. That is also
 	// the start of a program without H0, or with one at which the lower level has no feasible point.
 	PathStart bool
+	// Near are about the multipliers of the radii in the first lower level, for [LowerLevel] to begin at; nil where they
+	// are not known.
+	Near []float64
 	// HoldZeros keeps radii that are zero there. The multipliers of P_i(x) <= 0 are all numbers from a least one on, each
 	// of which gives a subgradient of v. The least one, the slope of v for a growing radius, is taken by default: with it
 	// V_k is smallest, and radii can grow again. With HoldZeros it is a much larger one, as solvers return that, like
@@ -125,6 +128,9 @@ func (s *Settings) validate(p *Program) error {
 	}
 	if s.Backend == nil {
 		return fmt.Errorf("dca: Settings.Backend is nil; get one from backends.Open")
+	}
+	if n := len(s.Near); n > 0 && (n != p.Radii || !finite.All(s.Near...)) {
+		return fmt.Errorf("dca: Settings.Near is %v, expected %d finite numbers", s.Near, p.Radii)
 	}
 	return s.Solver.Validate()
 }

@@ -15,13 +15,17 @@ type Solver struct {
 	Options backends.Options
 	// Fits says that fits of the model are taken in the place of conic programs.
 	Fits bool
+	// Near are about the multipliers that radii have, to begin at; nil where they are not known.
+	Near []float64
 }
 
 // Training is a final training at hyperparameters h, see [Advice].
 type Training = func(ctx context.Context, s Solver, h []float64) (Fit, *float64, error)
 
 // Settings are those of a solve.
-func (s Solver) Settings() dca.Settings { return dca.Settings{Backend: s.Backend, Solver: s.Options} }
+func (s Solver) Settings() dca.Settings {
+	return dca.Settings{Backend: s.Backend, Solver: s.Options, Near: s.Near}
+}
 
 // FinalGap is the relative gap of final fits.
 const FinalGap = 1e-9

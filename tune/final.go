@@ -172,7 +172,9 @@ func (out *Result) train(ctx context.Context, t *task) (problems.Fit, *float64, 
 		err  error
 	}
 	got, done := stop.WaitFor(ctx, patience, func() (r trained) {
-		r.fit, r.test, r.err = train(ctx, t.trainer(), h)
+		solver := t.trainer()
+		solver.Near = s.Lambda
+		r.fit, r.test, r.err = train(ctx, solver, h)
 		return r
 	})
 	if !done {

@@ -337,8 +337,11 @@ func TestFactoredRetrain(t *testing.T) {
 	d := large()
 	m := newModel(t, d, matcomp.Options{})
 	backend := must.Of(backends.Open("native"))(t)
-	fit, test := must.Both(m.Advice().Retrain(context.Background(), problems.Solver{Backend: backend, Fits: true},
-		[]float64{50}))(t)
+	retrain := func(near []float64) (problems.Fit, *float64) {
+		return must.Both(m.Advice().Retrain(context.Background(), problems.Solver{Backend: backend, Fits: true, Near: near},
+			[]float64{50}))(t)
+	}
+	fit, test := retrain(nil)
 	all := *d
 	all.Train = append(append([]matcomp.Entry{}, d.Train...), d.Val...)
 	p := newModel(t, &matcomp.Data{Rows: d.Rows, Cols: d.Cols, Train: all.Train, Val: d.Test[:5], Test: d.Test[5:]},
@@ -352,6 +355,10 @@ func TestFactoredRetrain(t *testing.T) {
 		sum += r * r
 	}
 	require.InEpsilon(t, sum/float64(2*len(d.Test)), *test, 1e-4)
+	for _, near := range []float64{want.Lambda[0], 30 * want.Lambda[0], want.Lambda[0] / 30, 0} {
+		_, again := retrain([]float64{near})
+		require.InEpsilon(t, *test, *again, 1e-4, "wherever it begins, %g", near)
+	}
 }
 
 // With the paper's settings the iterates of a matrix most of whose entries are known nearly interpolate them; VF-iDCA

@@ -161,6 +161,16 @@ func TestJointAgainstConic(t *testing.T) {
 					}
 					pt, c := solved(w)
 					scale := math.Max(want, j.unit)
+					for back, way := j.Joint(), 0; way < 3; way++ { // with columns that are gone at larger weights
+						v := *w
+						v.Tol, v.Penalties = 1e-9*scale, slices.Clone(w.Penalties)
+						if way == 1 {
+							floats.Scale(3, v.Penalties)
+						}
+						if at := must.Of(back.Solve(context.Background(), &v))(t); way != 1 {
+							require.InDelta(t, want, at.Objective, 1e-5*scale)
+						}
+					}
 					require.InDelta(t, want, c.Objective, 1e-6*scale)
 					require.LessOrEqual(t, c.Objective-c.Gap, want+1e-7*scale)
 					require.Less(t, c.Gap, 1e-5*scale)

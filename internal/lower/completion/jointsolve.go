@@ -50,6 +50,7 @@ const (
 type JointSolver struct {
 	f   *factored
 	met bool // the columns at the point are those of a solution
+	k   int  // how many these were
 }
 
 // Joint implements [bilevel.Joint].
@@ -78,15 +79,20 @@ func (s *JointSolver) Solve(ctx context.Context, w *bilevel.JointWeights) (*bile
 	f.weigh(w)
 	// The columns, to a gap that Newton's method on the weights is not much off by. Without any, the nuclear norm does not
 	// change with its weight, so that this is looked at each time.
-	if (!s.met || f.k == 0) && w.Tol > 0 {
+	look := (!s.met || f.k == 0) && w.Tol > 0
+	if look {
 		f.minimize(math.Min(meetGap*f.j.unit, meetShare*w.Tol*meetTol))
 	}
 	f.descend(math.Max(f.least(w), descended), false)
 	pt := &bilevel.JointPoint{Values: s.values(), Objective: f.objective()}
 	s.differentiate(pt)
-	if s.met = !f.over(); !s.met {
+	if f.over() {
 		return nil, nil
 	}
+	if look {
+		s.k = f.k
+	}
+	s.met = f.k >= s.k // those that are gone may be wanted at the next weights
 	return pt, nil
 }
 

@@ -193,9 +193,9 @@ func separatorLine(line []byte) (byte, bool) {
 }
 
 // findSeparator is the character that parts most lines into the same number of cells, of which the line of names may
-// have one less.
+// have one less where no other character parts it as it does the others.
 func findSeparator(lines [][]byte, comment []byte) byte {
-	best, first, share, cells := byte(0), byte(0), 0.0, 0
+	best, first, share, cells, names := byte(0), byte(0), 0.0, 0, 0
 	for _, c := range []byte{',', '\t', ';', '|', ' '} {
 		if c == ' ' && best != 0 && best != '\t' {
 			break
@@ -221,8 +221,9 @@ func findSeparator(lines [][]byte, comment []byte) byte {
 		if n := len(rows[0]); n != width && n != width-1 || 2*same < len(rows) {
 			continue
 		}
-		if s := float64(same) / float64(len(rows)); s > share+0.05 || s > share-0.05 && width > cells {
-			best, share, cells = c, s, width
+		s, n := float64(same)/float64(len(rows)), len(rows[0])
+		if s > share+0.05 || s > share-0.05 && (width > cells || width == cells && n > names) {
+			best, share, cells, names = c, s, width, n
 		}
 	}
 	return cmp.Or(best, first, ',') // where the lines differ, or there is one, what the first one has

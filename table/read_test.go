@@ -135,6 +135,8 @@ func TestBlanksAndTab(t *testing.T) {
 		{"24", "4", "95", "ford"}}, cells(table))
 	table = decode(t, "a b\tc\n1 x\t2\n2 y\t3\n", Options{})
 	require.Equal(t, []string{"a b", "c"}, table.Names())
+	table = decode(t, "dose;effect\n0,36;yes\n0,71;no\n", Options{}) // and none parts the line of names by commas
+	require.Equal(t, [][]string{{"0.36", "yes"}, {"0.71", "no"}}, cells(table))
 }
 
 // Separators at the ends of lines, and # in first cells.

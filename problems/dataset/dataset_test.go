@@ -370,23 +370,44 @@ func TestTogether(t *testing.T) {
 
 // A model with the norm of all coefficients leaves sparse columns of comparable sizes in their unit: up to a factor of
 // 100, and where nothing is asked for.
-func TestOfNorm(t *testing.T) {
+func TestByNorm(t *testing.T) {
 	table := func(first, last float64) *Data {
 		return (&Data{X: mat.NewDense(4, 4, []float64{first, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, last}),
 			Y: make([]float64, 4), Features: []string{"a", "b", "c", "d"}, Target: "y"}).Compress()
 	}
-	require.Equal(t, Together, ByTable.OfNorm(table(100, 0.01)))
-	require.Equal(t, ByLargest, ByTable.OfNorm(table(101, 1)))
-	require.Equal(t, ByLargest, ByTable.OfNorm(table(1, 0.009)))
-	require.Equal(t, Together, ByTable.OfNorm(table(1, 0)))
-	require.Equal(t, Together, ByTable.OfNorm((&Data{X: mat.NewDense(2, 1, nil), Y: make([]float64, 2),
+	require.Equal(t, Together, ByNorm.Of(table(100, 0.01)))
+	require.Equal(t, ByLargest, ByNorm.Of(table(101, 1)))
+	require.Equal(t, ByLargest, ByNorm.Of(table(1, 0.009)))
+	require.Equal(t, Together, ByNorm.Of(table(1, 0)))
+	require.Equal(t, Together, ByNorm.Of((&Data{X: mat.NewDense(2, 1, nil), Y: make([]float64, 2),
 		Features: []string{"a"}, Target: "y"}).Compress()))
 	for _, asked := range []Scaling{ByDeviation, ByLargest, Together} {
-		require.Equal(t, asked, asked.OfNorm(table(1, 1)))
+		require.Equal(t, asked, asked.Of(table(1, 1)))
 	}
 	dense := table(1, 1)
 	dense.X = dense.Dense()
-	require.Equal(t, ByDeviation, ByTable.OfNorm(dense))
+	require.Equal(t, ByDeviation, ByNorm.Of(dense))
+}
+
+// A number beside indicators of a sparse table, 1001 to 1004: it has the unit that it has in a dense table whatever the
+// others have, and rows in which it is zero are moved as others are.
+func TestNumberBesideIndicators(t *testing.T) {
+	x := mat.NewDense(4, 4, []float64{1001, 5, 0, 0, 1002, 0, 5, 0, 1003, 0, 0, 5, 1004, 5, 0, 0})
+	d := (&Data{X: x, Y: make([]float64, 4), Features: []string{"a", "b", "c", "d"}, Target: "y"}).Compress()
+	for scaling, unit := range map[Scaling]float64{ByNorm: 5, ByTable: math.Sqrt(3) / 4 * 5} {
+		tr := NewTransform(d, scaling, true)
+		require.InDeltaSlice(t, []float64{1002.5, 0, 0, 0}, tr.Mean, 1e-9)
+		require.InDelta(t, math.Sqrt(1.25), tr.Scale[0], 1e-9)
+		require.InDelta(t, unit, tr.Scale[2], 1e-9)
+		other := (&Data{X: mat.NewDense(2, 4, []float64{0, 5, 0, 0, 1002.5, 0, 0, 5}), Y: make([]float64, 2),
+			Features: d.Features, Target: "y"}).Compress()
+		z := tr.Apply(other)
+		require.True(t, z.Sparse())
+		require.InDelta(t, -1002.5/math.Sqrt(1.25), z.Dense().At(0, 0), 1e-9)
+		require.InDelta(t, 0, z.Dense().At(1, 0), 1e-9)
+		require.InDelta(t, 5/tr.Scale[1], z.Dense().At(0, 1), 1e-9)
+	}
+	require.Zero(t, NewTransform(d, ByNorm, false).Mean[0])
 }
 
 func TestParseScaling(t *testing.T) {

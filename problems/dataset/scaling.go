@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/conetune/conetune/internal/indices"
 	"github.com/conetune/conetune/internal/words"
 )
 
@@ -13,11 +14,13 @@ type Scaling int
 
 const (
 	// ByTable is ByLargest for a sparse table of a thousand features or more, and ByDeviation for others: a few columns,
-	// indicators of levels for the most part, are to have the same unit whether they are kept sparse or not.
+	// indicators of levels for the most part, are to have the same unit whether they are kept sparse or not. By it and
+	// ByNorm, columns of a sparse table without a zero, which are numbers beside indicators or words, are brought to mean
+	// 0 and deviation 1 as those of a dense one.
 	ByTable Scaling = iota
 	// ByDeviation brings columns to standard deviation 1 (divisor n), and those of dense tables of models with an
-	// intercept to mean 0. A sparse table is not centred, as that would fill its zeros in: its columns are divided by
-	// their standard deviation about the mean, as those of a dense one. A model with an intercept that is free and not
+	// intercept to mean 0. Columns of a sparse table with zeros are not centred, as that would fill these in: they are
+	// divided by their standard deviation about the mean, as those of a dense one. A model with an intercept that is free and not
 	// penalised has the same coefficients either way: f = b0 + sum_j b_j z_j is the same function of the centred features
 	// with b0 + sum_j b_j Mean_j / Scale_j in the place of b0.
 	ByDeviation
@@ -29,6 +32,10 @@ const (
 	// Together divides all columns by one number, and centres none: the median, over the columns that have any, of the
 	// mean absolute value of their nonzeros. Counts and indicators keep what they say by their size.
 	Together
+	// ByNorm is that of a model that bounds the norm of all coefficients together: ByDeviation for a dense table, and of
+	// a sparse one Together where the sizes of its columns are comparable, all within a factor of 100 of their median, and
+	// else ByLargest.
+	ByNorm
 )
 
 // scalings are the names in their order.
@@ -57,34 +64,46 @@ func ParseScaling(name string) (Scaling, error) {
 // and each in few rows. It is one of features alone, which all folds have in common.
 const rareFeatures = 1000
 
-// Of is the scaling for a table, never ByTable.
+// Of is the scaling for a table, never ByTable or ByNorm.
 func (s Scaling) Of(d *Data) Scaling {
-	if s != ByTable {
-		return s
-	}
-	if _, p := d.Dims(); d.Sparse() && p >= rareFeatures {
+	switch _, p := d.Dims(); {
+	case s == ByNorm && d.Sparse():
+		return d.ofNorm()
+	case s == ByTable && d.Sparse() && p >= rareFeatures:
 		return ByLargest
+	case s == ByTable, s == ByNorm:
+		return ByDeviation
 	}
-	return ByDeviation
+	return s
 }
 
 // oneUnit is how many times as large or as small as their median the mean nonzeros of columns in one unit are at most:
 // years beside indicators are in another one.
 const oneUnit = 100
 
-// OfNorm is Of for a model that bounds the norm of all coefficients together: by ByTable, columns of a sparse table
-// whose sizes are comparable, all within a factor of 100 of their median, are left in their common unit, and others are
-// divided by their largest absolute values.
-func (s Scaling) OfNorm(d *Data) Scaling {
-	if s != ByTable || !d.Sparse() {
-		return s.Of(d)
-	}
+// ofNorm is ByNorm for a sparse table.
+func (d *Data) ofNorm() Scaling {
 	size := d.sizes()
+	for _, j := range d.Full() {
+		size[j] = 0
+	}
 	middle := typical(size)
 	if slices.ContainsFunc(size, func(v float64) bool { return v > 0 && (v > oneUnit*middle || v*oneUnit < middle) }) {
 		return ByLargest
 	}
 	return Together
+}
+
+// Full are the columns of a sparse table without a zero.
+func (d *Data) Full() []int {
+	n, p := d.Dims()
+	stored := make([]int, p)
+	d.each(func(j int, v float64) {
+		if v != 0 {
+			stored[j]++
+		}
+	})
+	return indices.Where(stored, func(s int) bool { return s == n })
 }
 
 // sizes are the mean absolute values of the nonzeros of the columns, 0 for those without.

@@ -5,6 +5,8 @@ import (
 
 	"github.com/james-bowman/sparse"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/internal/indices"
 )
 
 // Transform is a change of the units of the features, z_j = (x_j - Mean_j) / Scale_j.
@@ -18,17 +20,27 @@ type Transform struct {
 // changes, which keeps a model without intercept one. A column without a spread keeps the scale 1.
 func NewTransform(d *Data, scaling Scaling, center bool) *Transform {
 	_, p := d.Dims()
-	t := &Transform{Mean: make([]float64, p)}
-	switch scaling.Of(d) {
+	t, of, full := &Transform{Mean: make([]float64, p)}, scaling.Of(d), indices.Range(0, p)
+	if d.Sparse() {
+		full = d.Full()
+	}
+	var mean, deviation []float64
+	if of == ByDeviation || of != scaling && len(full) > 0 {
+		mean, deviation = d.Moments()
+	}
+	switch of {
 	case ByLargest:
 		t.Scale = d.largest()
 	case Together:
 		t.Scale = slices.Repeat([]float64{typical(d.sizes())}, p)
 	default:
-		mean, deviation := d.Moments()
-		t.Scale = deviation
-		if center && !d.Sparse() {
-			t.Mean = mean
+		t.Scale = slices.Clone(deviation)
+	}
+	if mean != nil {
+		for _, j := range full {
+			if t.Scale[j] = deviation[j]; center {
+				t.Mean[j] = mean[j]
+			}
 		}
 	}
 	for j, s := range t.Scale {
@@ -39,8 +51,8 @@ func NewTransform(d *Data, scaling Scaling, center bool) *Transform {
 	return t
 }
 
-// Apply returns a copy of d in the units of the transform, sparse where d is and nothing is centred. It takes and
-// returns nil too. It panics when d has another number of features.
+// Apply returns a copy of d in the units of the transform, sparse where d is and most columns are not centred. It takes
+// and returns nil too. It panics when d has another number of features.
 func (t *Transform) Apply(d *Data) *Data {
 	if d == nil {
 		return nil
@@ -50,17 +62,49 @@ func (t *Transform) Apply(d *Data) *Data {
 		panic(mat.ErrShape)
 	}
 	out := *d
-	if x, ok := d.compressed(); ok && !slices.ContainsFunc(t.Mean, func(v float64) bool { return v != 0 }) {
+	centred := indices.Where(t.Mean, func(v float64) bool { return v != 0 })
+	if x, ok := d.compressed(); ok && 2*len(centred) <= p {
 		raw := x.RawMatrix()
-		value := make([]float64, len(raw.Data))
-		for k, j := range raw.Ind {
-			value[k] = raw.Data[k] / t.Scale[j]
+		start, at, from := withAll(raw.Indptr, raw.Ind, raw.Data, centred)
+		value := make([]float64, len(from))
+		for k, j := range at {
+			value[k] = (from[k] - t.Mean[j]) / t.Scale[j]
 		}
-		out.X = sparse.NewCSR(n, p, raw.Indptr, raw.Ind, value) // the indices are shared
+		out.X = sparse.NewCSR(n, p, start, at, value) // the indices are shared
 		return &out
 	}
 	out.X = t.later(d).whole()
 	return &out
+}
+
+// withAll are compressed rows that store all entries of some columns, in rising order: these themselves where they do.
+func withAll(start, at []int, value []float64, columns []int) (s, a []int, v []float64) {
+	stored := 0
+	for _, j := range at {
+		if _, found := slices.BinarySearch(columns, j); found {
+			stored++
+		}
+	}
+	n := len(start) - 1
+	if stored == n*len(columns) {
+		return start, at, value
+	}
+	s = append(s, 0)
+	for i := range n {
+		left := columns
+		for k := start[i]; k < start[i+1]; k++ {
+			for ; len(left) > 0 && left[0] < at[k]; left = left[1:] {
+				a, v = append(a, left[0]), append(v, 0)
+			}
+			if len(left) > 0 && left[0] == at[k] {
+				left = left[1:]
+			}
+			a, v = append(a, at[k]), append(v, value[k])
+		}
+		a, v = append(a, left...), append(v, make([]float64, len(left))...)
+		s = append(s, len(a))
+	}
+	return s, a, v
 }
 
 // Undo returns the coefficients and the intercept for the features in their own units

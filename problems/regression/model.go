@@ -198,19 +198,20 @@ func (m *Model) level(t int, share float64) func(*convex.Model, convex.Expr) dca
 }
 
 // Penalised is the fast fit of the lower level, nil where there is none. Where the model has none of its own, the
-// validation rows of a split are a fold that leaves them out.
+// validation rows of a part are a fold that leaves them out.
 func (m *Model) Penalised() (lower.Fit, error) {
+	parts := len(m.data.parts)
 	if m.spec.Fit == nil {
-		if _, split := m.data.user.(*dataset.Split); !split || m.spec.Weights == nil {
+		_, fold := m.data.user.(*dataset.CrossValidation)
+		n, p := m.data.Dims()
+		if m.spec.Weights == nil || fold && parts == 1 || !glm.Sparse(m.data.parts[0].fit.X) && !glm.Fits(n, p, parts) {
 			return nil, nil
 		}
-		t := m.data.partTable(m.data.parts[0])
-		if n, p := t.X.Dims(); !glm.Sparse(t.X) && !glm.Fits(n, p, 1) {
-			return nil, nil
-		}
-		return either(m.together(context.Background(), t))
 	}
-	return lower.OverFolds(len(m.data.parts), func(t int) (lower.Fit, error) {
+	return lower.OverFolds(parts, func(t int) (lower.Fit, error) {
+		if m.spec.Fit == nil {
+			return either(m.together(context.Background(), m.data.partTable(m.data.parts[t])))
+		}
 		terms := m.data.terms
 		if m.rung != nil {
 			terms = m.rung.terms(t)

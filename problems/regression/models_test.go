@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/modeltest"
 	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/lower"
@@ -399,5 +400,39 @@ func TestLossesOfFolds(t *testing.T) {
 					name, c, share)
 			}
 		}
+	}
+}
+
+// Folds whose gaps have values of their own have the fits of split rows, those of losses and penalties that only
+// package glm knows, too: as by conic programs.
+func TestFoldsWithGaps(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 3))
+	x, y, targets := mat.NewDense(40, 4, nil), make([]float64, 40), mat.NewDense(40, 2, nil)
+	for i := range y {
+		x.SetRow(i, []float64{rng.NormFloat64(), rng.NormFloat64(), rng.NormFloat64(), rng.NormFloat64()})
+		y[i] = x.At(i, 0) - x.At(i, 1) + rng.NormFloat64()
+		targets.SetRow(i, []float64{y[i], x.At(i, 2) + rng.NormFloat64()})
+	}
+	rows := &dataset.Data{X: x, Y: y, Features: []string{"a", "b", "c", "d"}, Target: "y"}
+	several := *rows
+	several.Targets, several.TargetNames = targets, []string{"y", "z"}
+	for _, c := range []struct {
+		build  constructor
+		rows   *dataset.Data
+		lambda []float64
+	}{
+		{regression.Quantile, rows, []float64{0.05, 0.02}}, {regression.FusedLasso, rows, []float64{0.1, 0.05}},
+		{regression.MultiTask, &several, []float64{0.1, 0.05}},
+	} {
+		cv := must.Of(dataset.CrossValidate(c.rows, 4, 1, nil))(t)
+		cv.Gaps = &dataset.Gaps{Row: []int{1, 7, 30}, Feature: []int{0, 1, 0},
+			Values: [][]float64{{1, 2, 3}, {0, -1, 2}, {1, 1, 1}, {3, 0, -2}}}
+		m := must.Of(c.build(cv, options{Intercept: true}))(t)
+		fit := solved(t, m, 1e-9, c.lambda...)
+		require.True(t, fit.Solved, m.Name())
+		form := must.Of(dca.NewPenalized(m.Program(), dca.Settings{Backend: native(t)}))(t)
+		conic := must.Of(form.Solve(context.Background(), c.lambda, nil))(t)
+		require.InEpsilon(t, m.Evaluate(conic.X).Validation, m.Evaluate(fit.X).Validation, 1e-5, m.Name())
+		require.NoError(t, form.Close())
 	}
 }

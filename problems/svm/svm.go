@@ -31,6 +31,7 @@
 package svm
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -68,8 +69,8 @@ type Options struct {
 	// Standardize works on features in the unit of Scaling over all rows of the cross-validation, and undoes it in the
 	// result.
 	Standardize bool
-	// Scaling is the unit of the features; the zero value is that of the table, sparse where most entries are zero, see
-	// [dataset.Scaling.OfNorm].
+	// Scaling is the unit of the features; the zero value is [dataset.ByNorm], of a table that is sparse where most
+	// entries are zero.
 	Scaling dataset.Scaling
 	// ClassWeights weigh the losses of the rows with the smaller and with the larger label, in this order;
 	// means become weighted means. Nil means 1 for both.
@@ -116,7 +117,7 @@ func New(cv *dataset.CrossValidation, o Options) (*Model, error) {
 		}
 		if o.Standardize {
 			if m.transform == nil {
-				m.transform = dataset.NewTransform(data, o.Scaling.OfNorm(data), true)
+				m.transform = dataset.NewTransform(data, cmp.Or(o.Scaling, dataset.ByNorm), true)
 			}
 			data = m.transform.Apply(data)
 		}

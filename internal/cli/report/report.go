@@ -2,6 +2,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"sync"
@@ -296,15 +297,19 @@ func describeData(run *Run, split *dataset.Split) string {
 	features, constant := "features as they are", "no intercept"
 	if run.Options.Standardize {
 		features = "features standardised on the " + trainingRows(run) + " rows"
-		of := run.Options.Scaling.Of
+		scaling := run.Options.Scaling
 		if run.Spec.Folds {
-			of = run.Options.Scaling.OfNorm
+			scaling = cmp.Or(scaling, dataset.ByNorm)
 		}
-		switch of(split.Train) {
+		of := scaling.Of(split.Train)
+		switch of {
 		case dataset.ByLargest:
 			features = "features divided by their largest absolute values on the " + trainingRows(run) + " rows"
 		case dataset.Together:
 			features = "features divided by one number"
+		}
+		if of != scaling && of != dataset.ByDeviation && len(split.Train.Full()) > 0 {
+			features += ", those without zeros standardised"
 		}
 	}
 	if run.Options.Intercept {

@@ -20,9 +20,9 @@ const (
 	ByTable Scaling = iota
 	// ByDeviation brings columns to standard deviation 1 (divisor n), and those of dense tables of models with an
 	// intercept to mean 0. Columns of a sparse table with zeros are not centred, as that would fill these in: they are
-	// divided by their standard deviation about the mean, as those of a dense one. A model with an intercept that is free and not
-	// penalised has the same coefficients either way: f = b0 + sum_j b_j z_j is the same function of the centred features
-	// with b0 + sum_j b_j Mean_j / Scale_j in the place of b0.
+	// divided by their standard deviation about the mean, as those of a dense one. A model with an intercept that is free
+	// and not penalised has the same coefficients either way: f = b0 + sum_j b_j z_j is the same function of the centred
+	// features with b0 + sum_j b_j Mean_j / Scale_j in the place of b0.
 	ByDeviation
 	// ByLargest divides columns by their largest absolute value, and centres none. The deviation of a column that is not
 	// zero in k of n rows falls as the root of k / n: divided by it, a rare feature has large values, and a penalty hardly

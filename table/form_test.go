@@ -143,6 +143,24 @@ func gapped(t *testing.T) *Table {
 	return decode(t, strings.Join(lines, "\n"), Options{})
 }
 
+// Ridge solves the normal equations, of few features and of many.
+func TestRidge(t *testing.T) {
+	for p, n := range map[int]int{2: 5, 4: 4, 7: 3} {
+		z, y := mat.NewDense(p, n, nil), mat.NewVecDense(n, nil)
+		z.Apply(func(i, j int, _ float64) float64 { return math.Sin(float64(3*i + 7*j)) }, z)
+		for i := range n {
+			y.SetVec(i, float64(i*i-2))
+		}
+		b := ridge(z, y)
+		var back, image, right mat.VecDense
+		image.MulVec(z.T(), b)
+		back.MulVec(z, &image)
+		back.AddVec(&back, b)
+		right.MulVec(z, y)
+		require.InDeltaSlice(t, right.RawVector().Data, back.RawVector().Data, 1e-12)
+	}
+}
+
 // A regression puts what scikit-learn's Ridge(alpha=1) predicts in the place of gaps, see testdata/forms.py.
 func TestRegressionOfScikitLearn(t *testing.T) {
 	d := choose(t, gapped(t), Wanted{Missing: Regression, Drop: []string{"when"}})

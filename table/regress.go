@@ -2,9 +2,12 @@ package table
 
 import (
 	"math"
+	"runtime"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/conetune/conetune/internal/crew"
 )
 
 // regress learns sums of the features of the other columns that stand in the place of missing numbers, from those of
@@ -20,10 +23,10 @@ func (r *Reading) regress(rows []int) {
 		r.slots[k].coding.Others, r.slots[k].others = nil, nil
 	}
 	x := r.Encode(rows, false).Dense()
-	for k := range r.slots {
+	crew.Each(len(r.slots), runtime.GOMAXPROCS(0), func(k int) {
 		s := &r.slots[k]
 		if s.coding.Kind == Category || t.columns[s.column].Missing == 0 {
-			continue
+			return
 		}
 		var there []int
 		var y []float64
@@ -49,19 +52,11 @@ func (r *Reading) regress(rows []int) {
 			}
 		}
 		if names == nil { // also where no row has the number
-			continue
+			return
 		}
-		p := len(names)
-		features, gram := mat.NewDense(p, len(y), z), mat.NewSymDense(p, nil)
-		gram.SymOuterK(1, features)
-		for j := range p {
-			gram.SetSym(j, j, gram.At(j, j)+1)
-		}
-		var b mat.VecDense
-		b.MulVec(features, mat.NewVecDense(len(y), y))
-		var c mat.Cholesky
-		if !c.Factorize(gram) || c.SolveVecTo(&b, &b) != nil {
-			continue // numbers beyond reason: the fill stands
+		b := ridge(mat.NewDense(len(names), len(y), z), mat.NewVecDense(len(y), y))
+		if b == nil { // numbers beyond reason: the fill stands
+			return
 		}
 		sum := &Sum{Constant: mean}
 		for j, name := range names {
@@ -70,8 +65,37 @@ func (r *Reading) regress(rows []int) {
 			sum.Weights = append(sum.Weights, Weight{name, w})
 		}
 		s.coding.Others = sum
-	}
+	})
 	r.link()
+}
+
+// ridge is (Z Z' + I)^-1 Z y for features in the rows of Z, or where these are more than the numbers of y the same as
+// Z (Z'Z + I)^-1 y; nil where rounding leaves no solution.
+func ridge(z *mat.Dense, y *mat.VecDense) *mat.VecDense {
+	p, n := z.Dims()
+	wide, of, side := p > n, mat.Matrix(z), y
+	if wide {
+		of = z.T()
+	} else {
+		side = new(mat.VecDense)
+		side.MulVec(z, y)
+	}
+	gram := mat.NewSymDense(side.Len(), nil)
+	gram.SymOuterK(1, of)
+	for j := range side.Len() {
+		gram.SetSym(j, j, gram.At(j, j)+1)
+	}
+	var c mat.Cholesky
+	b := new(mat.VecDense)
+	if !c.Factorize(gram) || c.SolveVecTo(b, side) != nil {
+		return nil
+	}
+	if !wide {
+		return b
+	}
+	out := new(mat.VecDense)
+	out.MulVec(z, b)
+	return out
 }
 
 // center subtracts the mean of numbers from them, and returns it and their deviation (Welford).

@@ -180,7 +180,7 @@ func (j *joint) leaves(c conic) bool { return c.status != backends.Cancelled && 
 
 // begin gives the lower levels a start in penalty form.
 func (j *joint) begin(ctx context.Context, lambda []float64, x [][]float64) error {
-	if j == nil || lambda == nil || !(slices.Min(lambda) > 0) {
+	if j == nil || len(lambda) == 0 || !(slices.Min(lambda) > 0) {
 		return nil
 	}
 	for t, of := range j.each(x) {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/internal/finite"
 	"github.com/conetune/conetune/lower"
 )
 
@@ -23,9 +24,7 @@ type Solver struct {
 type Training = func(ctx context.Context, s Solver, h []float64) (Fit, *float64, error)
 
 // Settings are those of a solve.
-func (s Solver) Settings() dca.Settings {
-	return dca.Settings{Backend: s.Backend, Solver: s.Options, Near: s.Near}
-}
+func (s Solver) Settings() dca.Settings { return dca.Settings{Backend: s.Backend, Solver: s.Options} }
 
 // FinalGap is the relative gap of final fits.
 const FinalGap = 1e-9
@@ -34,7 +33,11 @@ const FinalGap = 1e-9
 // [*TrainingError] says that the solve ended without any, and [Fit.Inaccurate] that it missed its tolerances.
 func Train(ctx context.Context, p dca.Program, s Solver, h []float64, of func(x [][]float64) Fit) (Fit, error) {
 	p.H0 = p.StartAt(h, nil)
-	low, err := dca.LowerLevel(ctx, p, s.Settings())
+	settings := s.Settings()
+	if len(s.Near) == p.Radii && finite.All(s.Near...) {
+		settings.Near = s.Near
+	}
+	low, err := dca.LowerLevel(ctx, p, settings)
 	if err != nil {
 		return Fit{}, err
 	}

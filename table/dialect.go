@@ -218,11 +218,11 @@ func findSeparator(lines [][]byte, comment []byte) byte {
 				same++
 			}
 		}
-		if n := len(rows[0]); n != width && n != width-1 || 2*same < len(rows) {
+		n := len(rows[0])
+		if n != width && n != width-1 || 2*same < len(rows) {
 			continue
 		}
-		s, n := float64(same)/float64(len(rows)), len(rows[0])
-		if s > share+0.05 || s > share-0.05 && (width > cells || width == cells && n > names) {
+		if s := float64(same) / float64(len(rows)); s > share+0.05 || s > share-0.05 && (width > cells || width == cells && n > names) {
 			best, share, cells, names = c, s, width, n
 		}
 	}

@@ -173,7 +173,7 @@ func (out *Result) train(ctx context.Context, t *task) (problems.Fit, *float64, 
 	}
 	got, done := stop.WaitFor(ctx, patience, func() (r trained) {
 		solver := t.trainer()
-		solver.Near = s.Lambda
+		solver.Near = s.Lambda // as the loss is a mean over rows, for more rows, too
 		r.fit, r.test, r.err = train(ctx, solver, h)
 		return r
 	})

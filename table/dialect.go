@@ -222,7 +222,8 @@ func findSeparator(lines [][]byte, comment []byte) byte {
 		if n != width && n != width-1 || 2*same < len(rows) {
 			continue
 		}
-		if s := float64(same) / float64(len(rows)); s > share+0.05 || s > share-0.05 && (width > cells || width == cells && n > names) {
+		s := float64(same) / float64(len(rows))
+		if s > share+0.05 || s > share-0.05 && (width > cells || width == cells && n > names) {
 			best, share, cells, names = c, s, width, n
 		}
 	}

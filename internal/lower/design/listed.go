@@ -69,15 +69,6 @@ func (l *Listed) Row(i int) (at []int32, value []float64) {
 // Entries is the number of them.
 func (l *Listed) Entries() int { return len(l.at) }
 
-// Products counts the products of two entries of a row, in all rows.
-func (l *Listed) Products() (sum float64) {
-	for i := range len(l.start) - 1 {
-		n := float64(l.start[i+1] - l.start[i])
-		sum += n * n
-	}
-	return sum
-}
-
 // productsOf adds the weighted products of column j with the first columns of a list to out, one for each of its
 // entries: of the rows where column j is not zero, the entries of the list are gone through, which are few however long
 // the list is.

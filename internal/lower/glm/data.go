@@ -217,7 +217,9 @@ func (d *Data) entries() design.Classes { return design.Classes{X: d.columns(), 
 func (d *Data) prepare(ctx context.Context) {
 	d.center = make([]float64, d.p)
 	d.single = len(d.folds) == 1 // for which the residuals are as short, and have more digits
-	if byProducts(d.n, d.p, len(d.folds)) && !d.single && (!Sparse(d.x) || d.listed().Products() <= sparseWork) {
+	// A sweep over sparse rows takes two multiplications an entry, one by products their number.
+	rows := Sparse(d.x) && 2*float64(d.columns().Stored()) < float64(d.p)*float64(d.p)
+	if byProducts(d.n, d.p, len(d.folds)) && !d.single && !rows {
 		if d.intercept && !Sparse(d.x) {
 			d.center = d.someMeans()
 		}
@@ -226,10 +228,6 @@ func (d *Data) prepare(ctx context.Context) {
 		d.products = newRows(ctx, d)
 	}
 }
-
-// sparseWork is the number of products of two entries of a row, in all rows, up to which those of all features are made
-// of a sparse table, once for all weights.
-const sparseWork = 1e8
 
 // Sparse says that a matrix stores its nonzeros alone.
 func Sparse(x mat.Matrix) bool {

@@ -19,12 +19,12 @@
 // What the folds need of the rows are products of columns. The matrix of a fold is that of all rows less that of the
 // rows it leaves out (Friedman, Hastie, Tibshirani, Regularization paths for generalized linear models via coordinate
 // descent, J. Stat. Softw. 33, 2010, call updates by these "covariance updates"), so that all folds together cost one
-// pass. Of more features than rows, and of sparse ones, it works with residuals. Each fold goes down by block
-// coordinate descent over its working set: the units in use, and in each round about as many at most of those that are
-// furthest from the conditions of optimality (Massias, Gramfort, Salmon, Celer: a fast solver for the lasso with dual
-// extrapolation, ICML 2018). Where sweeps are slow, Newton steps on the units that are not zero end them. A step goes
-// along its direction as far as the objective falls, past the kinks where coefficients become zero. The duality gap
-// comes of the same products.
+// pass. Of more features than rows, and of rows so sparse that a sweep over them takes less than one by products, it
+// works with residuals. Each fold goes down by block coordinate descent over its working set: the units in use, and in
+// each round about as many at most of those that are furthest from the conditions of optimality (Massias, Gramfort,
+// Salmon, Celer: a fast solver for the lasso with dual extrapolation, ICML 2018). Sweeps are extrapolated, and where
+// they are slow, Newton steps on the units that are not zero end them. A step goes along its direction as far as the
+// objective falls, past the kinks where coefficients become zero. The duality gap comes of the same products.
 //
 // The fused lasso is worked with in differences of coefficients: proximal steps find its pieces, see chain.
 //

@@ -263,7 +263,8 @@ type ending struct {
 	again       bool
 }
 
-// settle solves over the working set by sweeps, and Newton steps where they are slow, or where it is done again.
+// settle solves over the working set by sweeps, which are extrapolated, and Newton steps where they are slow, or where
+// it is done again.
 func (f *fold) settle(ctx context.Context, w *Weights, end ending) {
 	const rounds, sweeps = 100, 3000 // at most: the gap says what they leave
 	left := sweeps
@@ -298,11 +299,12 @@ func (f *fold) settle(ctx context.Context, w *Weights, end ending) {
 			f.newtons(ctx, active, w)
 		}
 		done := past{units: active}
+		_, banded := f.products.(*banded) // whose rows come and go before sweeps have a direction
 		for n := 1; left > 0 && f.sweep(active, w) > end.fall; n++ {
 			if left--; ctx.Err() != nil || n%(slow+1) == 0 && f.newtons(ctx, active, w) {
 				break
 			}
-			if coupled {
+			if !banded {
 				f.extrapolate(&done, w)
 			}
 		}

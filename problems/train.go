@@ -6,7 +6,6 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/dca"
-	"github.com/conetune/conetune/internal/finite"
 	"github.com/conetune/conetune/lower"
 )
 
@@ -34,9 +33,7 @@ const FinalGap = 1e-9
 func Train(ctx context.Context, p dca.Program, s Solver, h []float64, of func(x [][]float64) Fit) (Fit, error) {
 	p.H0 = p.StartAt(h, nil)
 	settings := s.Settings()
-	if len(s.Near) == p.Radii && finite.All(s.Near...) {
-		settings.Near = s.Near
-	}
+	settings.Near = s.Near
 	low, err := dca.LowerLevel(ctx, p, settings)
 	if err != nil {
 		return Fit{}, err

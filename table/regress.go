@@ -2,7 +2,6 @@ package table
 
 import (
 	"math"
-	"runtime"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -23,7 +22,7 @@ func (r *Reading) regress(rows []int) {
 		r.slots[k].coding.Others, r.slots[k].others = nil, nil
 	}
 	x := r.Encode(rows, false).Dense()
-	crew.Each(len(r.slots), runtime.GOMAXPROCS(0), func(k int) {
+	crew.All(len(r.slots), func(k int) {
 		s := &r.slots[k]
 		if s.coding.Kind == Category || t.columns[s.column].Missing == 0 {
 			return

@@ -25,7 +25,7 @@ func NewTransform(d *Data, scaling Scaling, center bool) *Transform {
 		full = d.Full()
 	}
 	var mean, deviation []float64
-	if of == ByDeviation || of != scaling && len(full) > 0 {
+	if of == ByDeviation || of != scaling && len(full) > 0 { // where nothing else was asked for
 		mean, deviation = d.Moments()
 	}
 	switch of {
@@ -79,6 +79,9 @@ func (t *Transform) Apply(d *Data) *Data {
 
 // withAll are compressed rows that store all entries of some columns, in rising order: these themselves where they do.
 func withAll(start, at []int, value []float64, columns []int) (s, a []int, v []float64) {
+	if len(columns) == 0 {
+		return start, at, value
+	}
 	stored := 0
 	for _, j := range at {
 		if _, found := slices.BinarySearch(columns, j); found {

@@ -200,23 +200,21 @@ func (m *Model) level(t int, share float64) func(*convex.Model, convex.Expr) dca
 // Penalised is the fast fit of the lower level, nil where there is none. Where the model has none of its own, the
 // validation rows of a part are a fold that leaves them out.
 func (m *Model) Penalised() (lower.Fit, error) {
-	parts := len(m.data.parts)
-	if m.spec.Fit == nil {
-		_, fold := m.data.user.(*dataset.CrossValidation)
-		n, p := m.data.Dims()
-		if m.spec.Weights == nil || fold && parts == 1 || !glm.Sparse(m.data.parts[0].fit.X) && !glm.Fits(n, p, parts) {
+	parts := m.data.parts
+	if _, fold := m.data.user.(*dataset.CrossValidation); m.spec.Fit == nil {
+		if m.spec.Weights == nil || fold && len(parts) == 1 || !m.data.hasRoom() {
 			return nil, nil
 		}
+		return lower.OverFolds(len(parts), func(t int) (lower.Fit, error) {
+			return either(m.together(context.Background(), m.data.partTable(parts[t])))
+		})
 	}
-	return lower.OverFolds(parts, func(t int) (lower.Fit, error) {
-		if m.spec.Fit == nil {
-			return either(m.together(context.Background(), m.data.partTable(m.data.parts[t])))
-		}
+	return lower.OverFolds(len(parts), func(t int) (lower.Fit, error) {
 		terms := m.data.terms
 		if m.rung != nil {
 			terms = m.rung.terms(t)
 		}
-		return m.data.fit(m.spec.Fit, m.data.parts[t], terms)
+		return m.data.fit(m.spec.Fit, parts[t], terms)
 	})
 }
 
@@ -244,7 +242,7 @@ func (d *data) FoldTable(ctx context.Context) (*glm.Table, error) {
 		return nil, nil
 	}
 	n, p := cv.Data.Dims()
-	if !cv.Data.Sparse() && !glm.Fits(n, p, len(cv.Folds)) {
+	if !d.hasRoom() {
 		return nil, nil
 	}
 	var folds [][]int
@@ -270,6 +268,13 @@ func (d *data) FoldTable(ctx context.Context) (*glm.Table, error) {
 		}
 	}
 	return t, nil
+}
+
+// hasRoom says whether there is memory for the rows of all parts as tables of package glm.
+func (d *data) hasRoom() bool {
+	_, p := d.Dims()
+	of := d.parts[0]
+	return glm.Sparse(of.fit.X) || glm.Fits(len(of.fit.Y)+len(of.choose.Y), p, len(d.parts))
 }
 
 // table has rows with the terms, and folds that leave some of them out.

@@ -18,7 +18,7 @@ import (
 // it then has products of its own, where most columns are in use.
 type curved struct {
 	shared bool      // there are products of all columns
-	train  []point   // where the folds start, without coefficients
+	train  []point   // where the folds start, without coefficients, predictions and derivatives
 	val    []Sum     // of the validation rows, or of all rows where they add to those for training
 	added  bool      // they do
 	unit   []float64 // by which these are divided
@@ -33,7 +33,6 @@ type point struct {
 	renew       func() Coupled
 	products    int       // of truncated steps, in this solve
 	truncated   bool      // as the last step was
-	looked      bool      // the second derivatives are at the predictions
 	whole       *whole    // products, where they are these
 	total       float64   // their weight
 	null        float64   // mean loss without coefficients
@@ -88,34 +87,39 @@ func (d *Data) bend(t *Table) {
 		if added {
 			d.curved.unit[k] = hazards.Unit
 		}
-		pt := point{total: total, eta: make([]float64, d.n), pull: make([]float64, d.n), curve: make([]float64, d.n)}
+		pt := point{total: total}
+		if m, ok := t.Loss.(Multinomial); ok && t.Intercept {
+			pt.constants = m.frequencies(d.y[0], train)
+		}
+		d.predict(&pt)
 		if pinball, ok := t.Loss.(Pinball); ok {
-			copy(pt.eta, t.Offset)
 			pt.envelope, pt.b0 = pinball.envelope(d.y[0], train, pt.eta, d.intercept)
 			pt.sum = pt.envelope.sum
 			d.look(&pt)
 			pt.null = pt.envelope.loss / total
-			d.curved.train[k] = pt
-			return
-		}
-		if whole {
-			pt.renew = j.Joint(d.y[0], train)
-			pt.coupled = pt.renew()
-			pt.sum = pt.coupled.Sum
 		} else {
-			pt.sum = t.Loss.Rows(d.y[0], train)
-		}
-		copy(pt.eta, t.Offset)
-		if m, ok := t.Loss.(Multinomial); ok && t.Intercept {
-			pt.constants = m.frequencies(d.y[0], train)
-			for c, v := range pt.constants {
-				d.entries().Axpy(v, d.p-len(pt.constants)+c, pt.eta)
+			if whole {
+				pt.renew = j.Joint(d.y[0], train)
+				pt.sum = pt.renew().Sum
+			} else {
+				pt.sum = t.Loss.Rows(d.y[0], train)
 			}
+			d.level(&pt)
+			pt.null = pt.value
 		}
-		d.level(&pt)
-		pt.null = pt.value
+		pt.eta, pt.pull, pt.curve = nil, nil, nil // in the way of the table until a path begins
 		d.curved.train[k] = pt
 	})
+}
+
+// predict has the predictions of the constants of a point, and room for the derivatives.
+func (d *Data) predict(pt *point) {
+	pt.eta, pt.pull, pt.curve = make([]float64, d.n), make([]float64, d.n), make([]float64, d.n)
+	copy(pt.eta, d.offset)
+	floats.AddConst(pt.b0, pt.eta)
+	for c, v := range pt.constants {
+		d.entries().Axpy(v, d.p-len(pt.constants)+c, pt.eta)
+	}
 }
 
 // level finds the best constant at coefficients.
@@ -135,7 +139,6 @@ func (d *Data) level(pt *point) {
 // start is where fold t starts.
 func (d *Data) start(t int) *point {
 	pt := d.curved.train[t]
-	pt.eta, pt.pull, pt.curve = slices.Clone(pt.eta), slices.Clone(pt.pull), slices.Clone(pt.curve)
 	if pt.envelope != nil {
 		e := *pt.envelope
 		e.about = slices.Clone(e.about)
@@ -144,15 +147,16 @@ func (d *Data) start(t int) *point {
 	if pt.renew != nil {
 		pt.coupled = pt.renew()
 		pt.sum = pt.coupled.Sum
-		pt.looked = false
 	}
+	d.predict(&pt)
+	d.look(&pt)
 	pt.own = d.classes > 1 // whose curvatures alone bound the second derivatives badly
 	return &pt
 }
 
 // look computes the loss at the predictions, and its derivatives.
 func (d *Data) look(pt *point) {
-	pt.value, pt.slant, pt.looked = pt.sum(pt.eta, pt.pull, pt.curve)/pt.total, 0, true
+	pt.value, pt.slant = pt.sum(pt.eta, pt.pull, pt.curve)/pt.total, 0
 	if d.intercept {
 		pt.slant = floats.Sum(pt.pull) / pt.total
 	}
@@ -249,9 +253,6 @@ func (f *fold) round(ctx context.Context, w *Weights) {
 		if f.products != products(pt.whole) {
 			pt.whole = new(whole)
 			f.products = pt.whole
-		}
-		if !pt.looked {
-			d.look(pt)
 		}
 		pt.model, pt.unit, f.part = slices.Clone(pt.curve), 1, new(part)
 	} else if pt.own || !d.curved.shared {

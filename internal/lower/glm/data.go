@@ -71,7 +71,8 @@ type Data struct {
 	x         mat.Matrix
 	y         [][]float64
 	weights   []float64
-	n, p, q   int // predictions, coefficients of each target, and targets
+	offset    []float64 // of predictions
+	n, p, q   int       // predictions, coefficients of each target, and targets
 	classes   int
 	intercept bool
 	units     [][]int
@@ -143,8 +144,8 @@ func byProducts(n, p, folds int) bool {
 // New makes a table ready. It keeps a reference to the features, which must not change.
 func New(ctx context.Context, t *Table) (*Data, error) {
 	n, p := t.X.Dims()
-	d := &Data{x: t.X, weights: t.Weights, n: n, p: p, q: len(t.Y), classes: 1, intercept: t.Intercept, units: t.Units,
-		lower: t.Lower, upper: t.Upper, gaps: t.Gaps, threads: max(1, t.Threads)}
+	d := &Data{x: t.X, weights: t.Weights, offset: t.Offset, n: n, p: p, q: len(t.Y), classes: 1,
+		intercept: t.Intercept, units: t.Units, lower: t.Lower, upper: t.Upper, gaps: t.Gaps, threads: max(1, t.Threads)}
 	if d.q == 0 || n == 0 || p == 0 || len(t.Folds) == 0 {
 		return nil, fmt.Errorf("glm: %d rows of %d features and %d targets in %d folds, expected one at least of each", n, p,
 			d.q, len(t.Folds))

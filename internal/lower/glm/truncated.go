@@ -29,9 +29,6 @@ func (f *fold) truncated(ctx context.Context, w *Weights) bool {
 	if pt.coupled.Times == nil || size < truncatedSize || size <= wholeSize && pt.products >= size/truncatedShare {
 		return false
 	}
-	if !pt.looked {
-		f.d.look(pt)
-	}
 	curve := make([]float64, x.K) // means
 	for k := range curve {
 		curve[k] = floats.Sum(pt.curve[k*x.X.Rows():(k+1)*x.X.Rows()]) / pt.total

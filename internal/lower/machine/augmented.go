@@ -63,6 +63,9 @@ const (
 	farMove, farthest = 0.5, 2
 	// enough is the share of the regularisation that what a step takes off is small against.
 	enough = 0.1
+	// wideGaps is how many gaps, in the unit of the margins, the width has at least: a band that is narrower than what
+	// margins have to go is empty, and nothing bends the next steps.
+	wideGaps = 4
 )
 
 // narrowing is the share of the width that is left after so many steps at most.
@@ -212,7 +215,8 @@ func (a *augmented) run() outcome.Stop {
 func (a *augmented) narrow(steps int) {
 	for _, n := range narrowing {
 		if steps <= n.steps {
-			a.width = math.Max(a.width*n.share, narrowest)
+			least := math.Max(narrowest, math.Min(a.width, wideGaps*a.gap/a.unit))
+			a.width = math.Max(a.width*n.share, least)
 			return
 		}
 	}

@@ -67,6 +67,9 @@ func (d *Data) bend(t *Table) {
 		train: make([]point, len(d.folds)), val: make([]Sum, len(d.folds)), unit: make([]float64, len(d.folds)),
 	}
 	d.center = make([]float64, d.p)
+	if d.curved.shared {
+		d.x = d.columns()
+	}
 	if d.intercept && d.curved.shared {
 		d.center = d.someMeans()
 	}
@@ -334,10 +337,7 @@ func (d *Data) changes(ctx context.Context, folds []*fold) {
 	var steps, to [][]float64
 	for _, f := range folds {
 		pt := f.point
-		if pt.change == nil {
-			pt.change, pt.from = make([]float64, d.n), make([]float64, d.n)
-		}
-		clear(pt.change)
+		clear(d.room(pt))
 		to = append(to, pt.change)
 		if !x.X.Dense() { // few of many columns
 			continue
@@ -364,6 +364,14 @@ func (d *Data) changes(ctx context.Context, folds []*fold) {
 			}
 		}
 	})
+}
+
+// room is that of a point for changes of its predictions, beside which there is some for the predictions before.
+func (d *Data) room(pt *point) []float64 {
+	if pt.change == nil {
+		pt.change, pt.from = make([]float64, d.n), make([]float64, d.n)
+	}
+	return pt.change
 }
 
 // features are those of the working set.
@@ -495,7 +503,7 @@ func (d *Data) losses(f *fold) float64 {
 	if c.unit[t] == 0 {
 		return 0
 	}
-	sum := c.val[t](f.point.eta, make([]float64, d.n), make([]float64, d.n))
+	sum := c.val[t](f.point.eta, d.room(f.point), f.point.from)
 	if c.added {
 		sum -= f.point.value * f.point.total
 	}

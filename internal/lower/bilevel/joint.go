@@ -20,9 +20,9 @@ type JointWeights struct {
 	Validation, Train, Rho float64
 	Centre                 [][]float64
 	Penalties              []float64
-	// Tol is an error of the objective that is of no interest, 0 for that of rounding. Fits for which the last digits are
-	// cheap take no notice.
-	Tol float64
+	// Tol is an error of the objective that is of no interest, and Gap one of its bound, 0 for that of rounding. Fits for
+	// which the last digits are cheap take no notice.
+	Tol, Gap float64
 }
 
 // JointSolver solves a [Joint] fit whose losses are replaced by quadratic models around a point, each solve from the

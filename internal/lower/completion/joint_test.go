@@ -338,7 +338,7 @@ func TestFirstColumns(t *testing.T) {
 	for _, share := range []float64{1.01, 0.4} {
 		w := Weights{share * c.LambdaMax(), []float64{share * c.LambdaMax()}}
 		want := must.Of(c.Solve(context.Background(), w, Options{Tol: 1e-9}))(t)
-		weights := bilevel.JointWeights{Train: 1, Tol: 1e-9, Penalties: append([]float64{w.Nuclear},
+		weights := bilevel.JointWeights{Train: 1, Tol: 1e-9, Gap: 1e-5, Penalties: append([]float64{w.Nuclear},
 			repeat(w.Norm[0], len(j.members))...)}
 		pt := must.Of(s.Solve(context.Background(), &weights))(t)
 		require.InDelta(t, want.Objective, pt.Objective, 1e-5*want.Objective)

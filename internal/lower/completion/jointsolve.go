@@ -22,9 +22,9 @@ const (
 	jointTol = 3e-8
 	// descended is the tolerance to which Newton's method goes on at new weights.
 	descended = 1e-6
-	// meetGap of the loss at zero, or meetTol times the tolerance if that is less, is the gap to which columns are found
-	// at new points.
-	meetGap, meetTol = 1e-3, 1e4
+	// meetGap of the loss at zero, or that of the weights if it is less, is the gap to which columns are found at new
+	// points.
+	meetGap = 1e-3
 	// meetShare of that gap is left where columns are found, and at checkShare of it, more than that, a check looks for no
 	// others.
 	meetShare, checkShare = 0.5, 0.75
@@ -81,7 +81,7 @@ func (s *JointSolver) Solve(ctx context.Context, w *bilevel.JointWeights) (*bile
 	// change with its weight, so that this is looked at each time.
 	look := (!s.met || f.k == 0) && w.Tol > 0
 	if look {
-		f.minimize(math.Min(meetGap*f.j.unit, meetShare*w.Tol*meetTol))
+		f.minimize(math.Min(meetGap*f.j.unit, meetShare*w.Gap))
 	}
 	f.descend(math.Max(f.least(w), descended), false)
 	pt := &bilevel.JointPoint{Values: s.values(), Objective: f.objective()}
@@ -169,7 +169,7 @@ func (s *JointSolver) Check(ctx context.Context, w *bilevel.JointWeights) (c bil
 	f.weigh(w)
 	f.descend(f.least(w), false)
 	k := f.k
-	wanted := checkShare * w.Tol * meetTol
+	wanted := checkShare * w.Gap
 	c.Objective, c.Gap, c.Grew = f.certify(wanted)
 	// the gradient has to be smaller
 	for try, tol := 0, f.least(w); try < checkTries && !c.Grew && w.Tol > 0 && c.Gap > wanted; try++ {

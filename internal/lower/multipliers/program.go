@@ -25,6 +25,7 @@ type program struct {
 	c       *bilevel.Centre
 	count   int       // of fits in a solve
 	most    []float64 // work that the solvers may come to
+	fine    float64   // the share of the tolerance, see fineShare
 }
 
 func newProgram(fits []bilevel.Joint, workers int, lower bool) *program {
@@ -38,8 +39,10 @@ func newProgram(fits []bilevel.Joint, workers int, lower bool) *program {
 const (
 	// rounds bounds the models and working sets of one solve.
 	rounds = 60
-	// fineShare of the tolerance is the increase of the dual function that is worth a step.
-	fineShare = 1e-4
+	// fineShare of the tolerance is the increase of the dual function that is worth a step, and an error of the fits. Where
+	// the point that this leads to is too far off, as the error of constraints goes with the root of it and counts Alpha
+	// times, it is a smaller one, by finer at the most and finest in all.
+	fineShare, finer, finest = 1e-4, 1e-4, 1e-14
 	// mostWork bounds the multiplications that one program may take, for each part, see [bilevel.JointSolver]: about a
 	// quarter of a minute. Programs that are solved take a hundredth of it; those that come there, on tables whose
 	// solutions have thousands of coefficients, would take minutes.
@@ -78,7 +81,7 @@ type reached struct {
 // with the models at the points that it comes to, from those at some state. It returns the best of these, nil where
 // there are none.
 func (p *program) solve(ctx context.Context, from state, floor []float64, most float64) (best *reached, err error) {
-	p.count, p.most = 0, nil
+	p.count, p.most, p.fine = 0, nil, fineShare
 	for t, solver := range p.solvers {
 		p.most = append(p.most, solver.Work()+mostWork)
 		if err := solver.Model(ctx, from.x[t]); err != nil {
@@ -86,7 +89,7 @@ func (p *program) solve(ctx context.Context, from state, floor []float64, most f
 		}
 	}
 	quadratic, tol := p.solvers[0].Quadratic(), p.c.Tol
-	f := &dual{at: p.at, most: most, tol: fineShare * tol, loose: p.traits[0].Compact(), pinned: p.lower}
+	f := &dual{at: p.at, most: most, tol: p.fine * tol, loose: p.traits[0].Compact(), pinned: p.lower}
 	var stall numerics.Stall
 	far, before := reach(firstReach), p.merit(from)
 	for range rounds {
@@ -110,8 +113,9 @@ func (p *program) solve(ctx context.Context, from state, floor []float64, most f
 		settled := !far.holds(p.m, f.floor, floor) && !r.grew
 		far = far.next(r.grew)
 		switch {
-		case settled && f.loose: // the gap needs the multipliers after all
-			f.loose = false
+		case settled && f.loose && p.fine > finest:
+			p.fine *= math.Max(finer, math.Pow(tol/r.gap, 2))
+			f.tol = p.fine * tol
 			continue
 		case settled && (idle > patience || quadratic):
 			best.solved = best.gap <= math.Max(enough*tol, exactly*p.c.Alpha*math.Max(1, math.Abs(p.c.Value)))
@@ -201,7 +205,7 @@ func (p *program) of(t int, m []float64) []float64 {
 func (p *program) weights(t int, m []float64) *bilevel.JointWeights {
 	share := 1 / float64(len(p.fits))
 	w := &bilevel.JointWeights{Validation: share, Train: m[0] * share, Rho: p.c.Rho, Centre: p.c.X[t],
-		Penalties: p.of(t, m), Tol: fineShare * p.c.Tol}
+		Penalties: p.of(t, m), Tol: p.fine * p.c.Tol, Gap: p.c.Tol}
 	if p.lower {
 		w.Validation, w.Centre = 0, nil
 	}

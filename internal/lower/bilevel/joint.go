@@ -34,6 +34,9 @@ type JointSolver interface {
 	// rounding lets it; Values and Objective are those of the models. The point is nil where the context ended or no
 	// solution was found.
 	Solve(ctx context.Context, w *JointWeights) (*JointPoint, error)
+	// Curvature is -F'' in (w.Train, w.Penalties) at the last solution, by rows, for the weights that led to it: positive
+	// semidefinite, and exact where F is smooth. It is nil where the context ended.
+	Curvature(ctx context.Context, w *JointWeights) [][]float64
 	// X is the last solution; the slices belong to the caller.
 	X() [][]float64
 	// Check looks at the losses themselves, and at all variables, at the last solution, for the weights that led to it:
@@ -52,8 +55,6 @@ type JointSolver interface {
 type JointPoint struct {
 	Values
 	Objective float64
-	// Curvature is -F'' in (w.Train, w.Penalties), by rows: positive semidefinite, and exact where F is smooth.
-	Curvature [][]float64
 	// Gap and Grew are those of [JointSolver.Check].
 	Gap  float64
 	Grew bool

@@ -85,7 +85,6 @@ func (s *JointSolver) Solve(ctx context.Context, w *bilevel.JointWeights) (*bile
 	}
 	f.descend(math.Max(f.least(w), descended), false)
 	pt := &bilevel.JointPoint{Values: s.values(), Objective: f.objective()}
-	s.differentiate(pt)
 	if f.over() {
 		return nil, nil
 	}
@@ -111,14 +110,18 @@ func (s *JointSolver) values() bilevel.Values {
 	return v
 }
 
-// differentiate solves H t_i = g_i for the gradients g_i of what the weights multiply; -F” is g_i't_j.
-func (s *JointSolver) differentiate(pt *bilevel.JointPoint) {
+// Curvature implements [bilevel.JointSolver]. It solves H t_i = g_i for the gradients g_i of what the weights multiply;
+// -F” is g_i't_j.
+func (s *JointSolver) Curvature(ctx context.Context, w *bilevel.JointWeights) [][]float64 {
 	f := s.f
+	f.end.Begin(ctx, 0)
+	defer f.end.End()
+	f.weigh(w)
 	f.use()
 	n := 2 + len(f.j.members)
-	pt.Curvature = make([][]float64, n)
-	for i := range pt.Curvature {
-		pt.Curvature[i] = make([]float64, n)
+	out := make([][]float64, n)
+	for i := range out {
+		out[i] = make([]float64, n)
 	}
 	gradients, tangents := make([]tangent, n), make([]tangent, n)
 	if f.w[training] > 0 {
@@ -147,7 +150,7 @@ func (s *JointSolver) differentiate(pt *bilevel.JointPoint) {
 			accuracy = groupDerivatives
 		}
 		if tangents[i] = f.conjugate(g, accuracy, jointCG); f.over() {
-			return
+			return nil
 		}
 	}
 	for i := range n {
@@ -156,9 +159,10 @@ func (s *JointSolver) differentiate(pt *bilevel.JointPoint) {
 				continue
 			}
 			v := (floats.Dot(gradients[i].all, tangents[l].all) + floats.Dot(gradients[l].all, tangents[i].all)) / 2
-			pt.Curvature[i][l], pt.Curvature[l][i] = v, v
+			out[i][l], out[l][i] = v, v
 		}
 	}
+	return out
 }
 
 // Check implements [bilevel.JointSolver].

@@ -16,6 +16,8 @@ type dual struct {
 	most  float64
 	// at evaluates the function; nil where that was not possible.
 	at func(ctx context.Context, m []float64) (*dualPoint, error)
+	// curvature is minus the second derivative at the last point that was evaluated, by rows; nil where the context ended.
+	curvature func(ctx context.Context, m []float64) [][]float64
 	// tol is an increase of the function that is of no interest: steps that promise less are taken as long as each
 	// promises half as much as the one before, as the values of the constraints go with the root of it.
 	tol  float64
@@ -24,12 +26,11 @@ type dual struct {
 	loose, pinned bool
 }
 
-// dualPoint is its value with the first and minus the second derivative.
+// dualPoint is its value with the first derivative.
 type dualPoint struct {
-	m, slope  []float64
-	value     float64
-	curvature [][]float64
-	enough    bool // no better point is asked for
+	m, slope []float64
+	value    float64
+	enough   bool // no better point is asked for
 }
 
 const (
@@ -58,7 +59,11 @@ func (f *dual) maximize(ctx context.Context, start []float64) (*dualPoint, error
 		if at == nil || err != nil || at.enough {
 			return at, err
 		}
-		d := f.newton(at)
+		curvature := f.curvature(ctx, at.m)
+		if curvature == nil {
+			return at, nil
+		}
+		d := f.newton(at, curvature)
 		promise := floats.Dot(at.slope, d)
 		if !(promise > exactShare*math.Abs(at.value)) || promise <= f.tol && (f.loose || promise >= before/2) {
 			return at, nil // or rounding has the last word
@@ -69,6 +74,9 @@ func (f *dual) maximize(ctx context.Context, start []float64) (*dualPoint, error
 			if next, err = f.evaluate(ctx, at.m); next != nil && !(next.value < at.value-f.tol) {
 				next = nil
 			}
+		}
+		if next != nil && next != f.last {
+			next, err = f.evaluate(ctx, next.m)
 		}
 		if next == nil || err != nil {
 			return at, err
@@ -104,10 +112,10 @@ func (f *dual) free(m []float64) []float64 {
 }
 
 // newton is the step that the second derivative suggests.
-func (f *dual) newton(at *dualPoint) []float64 {
+func (f *dual) newton(at *dualPoint, curvature [][]float64) []float64 {
 	n := len(at.m)
 	b := numerics.Boxed{
-		G: at.slope, K: at.curvature, Lo: make([]float64, n), Hi: make([]float64, n),
+		G: at.slope, K: curvature, Lo: make([]float64, n), Hi: make([]float64, n),
 		Most: math.Max(0, f.most-floats.Sum(at.m)),
 	}
 	if b.Most <= 1e-15*f.most && !math.IsInf(f.most, 1) {

@@ -89,7 +89,7 @@ func (p *program) solve(ctx context.Context, from state, floor []float64, most f
 		}
 	}
 	quadratic, tol := p.solvers[0].Quadratic(), p.c.Tol
-	f := &dual{at: p.at, most: most, tol: p.fine * tol, loose: p.traits[0].Compact(), pinned: p.lower}
+	f := &dual{at: p.at, curvature: p.curvature, most: most, tol: p.fine * tol, loose: p.traits[0].Compact(), pinned: p.lower}
 	var stall numerics.Stall
 	far, before := reach(firstReach), p.merit(from)
 	for range rounds {
@@ -272,23 +272,13 @@ func (p *program) at(ctx context.Context, m []float64) (*dualPoint, error) {
 			return nil, nil
 		}
 	}
-	n := len(m)
 	points, err := p.points(ctx, m)
 	if points == nil || err != nil {
 		return nil, err
 	}
 	share := 1 / float64(len(p.solvers))
 	r := p.radii(m)
-	out := &dualPoint{m: m, value: p.part(m, r), slope: make([]float64, n), curvature: make([][]float64, n)}
-	for i := range out.curvature {
-		out.curvature[i] = make([]float64, n)
-	}
-	add := func(i, j int, v float64) {
-		out.curvature[i][j] += v
-		if i != j {
-			out.curvature[j][i] += v
-		}
-	}
+	out := &dualPoint{m: m, value: p.part(m, r), slope: make([]float64, len(m))}
 	out.slope[0] = -p.c.Value - p.c.Epsilon
 	for j, g := range p.c.Gamma {
 		out.slope[0] += g * (r[j] - p.c.R[j])
@@ -296,17 +286,43 @@ func (p *program) at(ctx context.Context, m []float64) (*dualPoint, error) {
 	for t, pt := range points {
 		out.value += pt.Objective
 		out.slope[0] += share * pt.Train
-		add(0, 0, share*share*pt.Curvature[0][0])
+		for j := range p.dims {
+			out.slope[1+t*p.dims+j] = pt.Penalties[j] - r[j]
+		}
+	}
+	out.enough = p.lower && p.solvers[0].Quadratic() && out.slope[0] <= p.c.Tol/2 && slices.Max(out.slope[1:]) <= 0
+	return out, nil
+}
+
+// curvature is minus the second derivative of the dual function at the points of the fits; nil where the context ended.
+func (p *program) curvature(ctx context.Context, m []float64) [][]float64 {
+	parts := make([][][]float64, len(p.solvers))
+	crew.Each(len(p.solvers), p.workers, func(t int) { parts[t] = p.solvers[t].Curvature(ctx, p.weights(t, m)) })
+	out, share := make([][]float64, len(m)), 1/float64(len(p.solvers))
+	for i := range out {
+		out[i] = make([]float64, len(m))
+	}
+	add := func(i, j int, v float64) {
+		out[i][j] += v
+		if i != j {
+			out[j][i] += v
+		}
+	}
+	for t, part := range parts {
+		if part == nil {
+			return nil
+		}
+		add(0, 0, share*share*part[0][0])
 		for j := range p.dims {
 			i := 1 + t*p.dims + j
-			out.slope[i] = pt.Penalties[j] - r[j]
-			add(0, i, share*pt.Curvature[0][1+j])
+			add(0, i, share*part[0][1+j])
 			for l := range j + 1 {
-				add(i, 1+t*p.dims+l, pt.Curvature[1+j][1+l])
+				add(i, 1+t*p.dims+l, part[1+j][1+l])
 			}
 		}
 	}
 	// Where r_j is between its bounds it moves by -(gamma_j d m_0 - sum_t d m_tj) / rho.
+	r := p.radii(m)
 	for j, g := range p.c.Gamma {
 		if r[j] <= p.c.Low[j] || r[j] >= p.c.High[j] {
 			continue
@@ -320,8 +336,7 @@ func (p *program) at(ctx context.Context, m []float64) (*dualPoint, error) {
 			}
 		}
 	}
-	out.enough = p.lower && p.solvers[0].Quadratic() && out.slope[0] <= p.c.Tol/2 && slices.Max(out.slope[1:]) <= 0
-	return out, nil
+	return out
 }
 
 // between is the middle of two points.

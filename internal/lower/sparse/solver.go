@@ -99,7 +99,6 @@ func (s *solver) Solve(ctx context.Context, w *bilevel.JointWeights) (*bilevel.J
 		pt.Validation = s.modelled(validating)
 	}
 	pt.Objective = s.objective(w, pt.Values)
-	pt.Curvature = s.curvature(w)
 	return pt, nil
 }
 
@@ -211,8 +210,9 @@ func (s *solver) objective(w *bilevel.JointWeights, v bilevel.Values) float64 {
 	return sum + w.Rho/2*square
 }
 
-// curvature is -F”: with the gradients J of l and the penalties on what is free to move, J'A^-1 J.
-func (s *solver) curvature(w *bilevel.JointWeights) [][]float64 {
+// Curvature implements [bilevel.JointSolver]: with the gradients J of l and the penalties on what is free to move, it is
+// J'A^-1 J.
+func (s *solver) Curvature(ctx context.Context, w *bilevel.JointWeights) [][]float64 {
 	free, order := s.problem.Free(), 1+len(s.kept)
 	j, solved, out := make([][]float64, order), make([][]float64, order), make([][]float64, order)
 	for r := range out {
@@ -231,7 +231,7 @@ func (s *solver) curvature(w *bilevel.JointWeights) [][]float64 {
 	}
 	for r := range j {
 		if r > 0 || w.Rho > 0 || w.Validation > 0 {
-			solved[r] = s.problem.Divide(s.ctx, free, j[r])
+			solved[r] = s.problem.Divide(ctx, free, j[r])
 		}
 	}
 	if solved[0] == nil { // the gradients of all terms add up to zero

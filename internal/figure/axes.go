@@ -35,7 +35,7 @@ func (a *axis) deep() (deep float64) {
 }
 
 // ticker puts ticks between two values.
-type ticker interface{ Ticks(lo, hi float64) []tick }
+type ticker func(lo, hi float64) []tick
 
 // tick is a mark on an axis; a minor one has no label.
 type tick struct {
@@ -60,7 +60,7 @@ func newAxes(yLabel string) *axes {
 }
 
 // marks are the ticks of an axis.
-func (a *axis) marks() []tick { return a.ticks.Ticks(min(a.min, a.max), max(a.min, a.max)) }
+func (a *axis) marks() []tick { return a.ticks(min(a.min, a.max), max(a.min, a.max)) }
 
 // share is where a value stands between the ends of the axis.
 func (a *axis) share(v float64) float64 {
@@ -74,32 +74,31 @@ func (a *axis) share(v float64) float64 {
 	return (v/2 - lo/2) / (hi/2 - lo/2) // beyond the largest number
 }
 
-// hold makes the ranges hold points.
-func (a *axes) hold(points ...point) {
+// add makes the ranges hold points, and has them drawn.
+func (a *axes) add(points []point, draw func(c *canvas, placed []point)) {
 	for _, p := range points {
 		a.x.min, a.x.max = min(a.x.min, p.x), max(a.x.max, p.x)
 		a.y.min, a.y.max = min(a.y.min, p.y), max(a.y.max, p.y)
 	}
-}
-
-// line adds a line.
-func (a *axes) line(points []point, col color.Color, width float64, dashes []float64) {
-	a.hold(points...)
 	a.content = append(a.content, func(c *canvas, at func(point) point) {
 		placed := make([]point, len(points))
 		for k, p := range points {
 			placed[k] = at(p)
 		}
-		c.line(placed, col, width, dashes...)
+		draw(c, placed)
 	})
+}
+
+// line adds a line.
+func (a *axes) line(points []point, col color.Color, width float64, dashes []float64) {
+	a.add(points, func(c *canvas, placed []point) { c.line(placed, col, width, dashes...) })
 }
 
 // marks adds a mark at each point.
 func (a *axes) marks(points []point, m marker, r float64, col color.Color) {
-	a.hold(points...)
-	a.content = append(a.content, func(c *canvas, at func(point) point) {
-		for _, p := range points {
-			m(c, at(p), r, col)
+	a.add(points, func(c *canvas, placed []point) {
+		for _, p := range placed {
+			m(c, p, r, col)
 		}
 	})
 }
@@ -195,7 +194,7 @@ func (a *axis) linearRange() {
 		room = max(0.1*math.Abs(a.max), 1e-12)
 	}
 	a.min, a.max = a.min-room, a.max+room
-	a.ticks = decimalTicks{count: 4}
+	a.ticks = decimalTicks(4)
 }
 
 // logRange gives a logarithmic axis room above and below the data.
@@ -205,35 +204,34 @@ func (a *axis) logRange() {
 		room = 2
 	}
 	a.min, a.max = max(a.min/room, math.SmallestNonzeroFloat64), min(a.max*room, math.MaxFloat64)
-	a.log, a.ticks = true, logTicks{}
+	a.log, a.ticks = true, logTicks
 }
 
 // decimalTicks puts about count ticks at multiples of 1, 2 or 5 times a power of ten.
-type decimalTicks struct{ count int }
-
-func (t decimalTicks) Ticks(lo, hi float64) []tick {
-	step := niceStep((hi - lo) / float64(t.count))
-	if !(step > 0) || math.IsInf(step, 0) || lo+step == lo || hi+step == hi {
-		return []tick{{lo, label(lo)}}
-	}
-	var ticks []tick
-	first := math.Ceil(lo/step - 1e-9)
-	for i := range 2 * t.count {
-		if v := (first + float64(i)) * step; v <= hi+1e-9*step {
-			ticks = append(ticks, tick{v, label(v)})
+func decimalTicks(count int) ticker {
+	return func(lo, hi float64) (ticks []tick) {
+		step := niceStep((hi - lo) / float64(count))
+		if !(step > 0) || math.IsInf(step, 0) || lo+step == lo || hi+step == hi {
+			return []tick{{lo, label(lo)}}
 		}
+		first := math.Ceil(lo/step - 1e-9)
+		for i := range 2 * count {
+			if v := (first + float64(i)) * step; v <= hi+1e-9*step {
+				ticks = append(ticks, tick{v, label(v)})
+			}
+		}
+		return ticks
 	}
-	return ticks
 }
 
 // names are ticks at 0, 1, and so on.
-type names []string
-
-func (n names) Ticks(float64, float64) (ticks []tick) {
-	for k, name := range n {
-		ticks = append(ticks, tick{float64(k), name})
+func names(list []string) ticker {
+	return func(float64, float64) (ticks []tick) {
+		for k, name := range list {
+			ticks = append(ticks, tick{float64(k), name})
+		}
+		return ticks
 	}
-	return ticks
 }
 
 // niceStep returns the smallest of 1, 2, 5 times a power of ten that is at least x.
@@ -250,9 +248,7 @@ func niceStep(x float64) float64 {
 // logTicks labels powers of ten: all, or every so many when there are more than
 // five. Below two decades it labels 1, 2 and 5 times the powers, and within a
 // part of one it falls back to decimal steps.
-type logTicks struct{}
-
-func (logTicks) Ticks(lo, hi float64) []tick {
+func logTicks(lo, hi float64) []tick {
 	first, last := int(math.Floor(math.Log10(lo))), int(math.Ceil(math.Log10(hi)))
 	decades := math.Log10(hi) - math.Log10(lo)
 	every := 1 + int(decades/5)
@@ -280,7 +276,7 @@ func (logTicks) Ticks(lo, hi float64) []tick {
 		}
 	}
 	if labelled < 3 && decades < 2 {
-		return decimalTicks{count: 5}.Ticks(lo, hi)
+		return decimalTicks(5)(lo, hi)
 	}
 	return ticks
 }

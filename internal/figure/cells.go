@@ -27,26 +27,26 @@ const (
 )
 
 // plot puts the cells on the axes of a panel; nil where none can be shown.
-func (m *Cells) plot(p *panelPlot) (*panelPlot, error) {
+func (m *Cells) plot(p *panelPlot) *panelPlot {
 	p.x.min, p.x.max = -0.5, float64(m.Cols)-0.5
 	p.y.min, p.y.max = float64(m.Rows)-0.5, -0.5
 	if m.RowNames == nil && m.ColNames == nil {
 		if p.scale = m.blocks(); !(p.scale.lowest <= p.scale.largest) {
-			return nil, nil
+			return nil
 		}
-		p.x.ticks, p.y.ticks = decimalTicks{count: 6}, decimalTicks{count: 6}
+		p.x.ticks, p.y.ticks = decimalTicks(6), decimalTicks(6)
 		p.content = append(p.content, p.scale.draw)
-		return p, nil
+		return p
 	}
 	if len(m.RowNames) != m.Rows || len(m.ColNames) != m.Cols {
-		return nil, fmt.Errorf("figure: %d x %d cells, but %d names of rows and %d of columns", m.Rows, m.Cols,
-			len(m.RowNames), len(m.ColNames))
+		panic(fmt.Sprintf("figure: %d x %d cells, but %d names of rows and %d of columns", m.Rows, m.Cols,
+			len(m.RowNames), len(m.ColNames)))
 	}
 	p.x.ticks, p.y.ticks = names(m.ColNames), names(m.RowNames)
 	room := float64(width-legendMargin-p.margins().left) / float64(m.Cols)
 	p.x.upright = slices.ContainsFunc(m.ColNames, func(name string) bool { return widthOf(name, textSize) > room })
 	p.content = append(p.content, m.drawNumbers)
-	return p, nil
+	return p
 }
 
 // drawNumbers writes the entries: all digits of integers, four of other numbers.
@@ -132,7 +132,7 @@ func (b *blocks) drawScale(c *canvas, data rectangle) {
 		low := b.lowest + float64(k)*step
 		c.fill(rectangle{left, height(low+step) - overlap, left + scaleWidth, height(low)}.corners(), shade(k))
 	}
-	for _, t := range (decimalTicks{count: 5}).Ticks(b.lowest, b.largest) {
+	for _, t := range decimalTicks(5)(b.lowest, b.largest) {
 		c.write(t.label, point{left + scaleWidth + labelGap, height(t.value)}, textSize, 0)
 	}
 }

@@ -124,7 +124,8 @@ func Format(path string) (string, error) {
 var ErrNothing = errors.New("figure: there is nothing to draw")
 
 // Write draws the figure in the format "png" or "svg". Panels without a point
-// that can be shown are left out; a figure without any is an error.
+// that can be shown are left out; a figure without any is an error. Lines whose parts have not the same length, and
+// cells with another number of names, are a mistake of the caller, and panic.
 func (f Figure) Write(w io.Writer, format string) error {
 	_, err := f.Draw(w, format)
 	return err
@@ -147,9 +148,9 @@ func (f Figure) Draw(w io.Writer, format string) ([]Area, error) {
 
 // on draws the figure below what is on a canvas.
 func (f Figure) on(c *canvas) ([]Area, error) {
-	panels, areas, err := f.plots()
-	if err != nil {
-		return nil, err
+	panels := f.plots()
+	if panels == nil {
+		return nil, ErrNothing
 	}
 	each := cmp.Or(f.PanelHeight, panelHeight)
 	f.drawTitle(c)
@@ -160,6 +161,7 @@ func (f Figure) on(c *canvas) ([]Area, error) {
 		m := p.margins()
 		shared.left, shared.right = max(shared.left, m.left), max(shared.right, m.right)
 	}
+	var areas []Area
 	for i, p := range panels {
 		frame := rectangle{6, top + each*float64(i), width - legendMargin, top + each*float64(i+1) - 8}
 		if i == len(panels)-1 {
@@ -168,7 +170,7 @@ func (f Figure) on(c *canvas) ([]Area, error) {
 		m := p.margins()
 		m.left, m.right = shared.left, shared.right
 		area := p.draw(c, frame, m)
-		areas[i].Left, areas[i].Right, areas[i].Top, areas[i].Bottom = area.left, area.right, area.top, area.bottom
+		areas = append(areas, Area{p.index, area.left, area.right, area.top, area.bottom, p.x.min, p.x.max, f.LogX})
 		p.drawLegend(c, point{width - legendMargin + 8, frame.top})
 		if p.scale != nil {
 			p.scale.drawScale(c, area)
@@ -178,24 +180,19 @@ func (f Figure) on(c *canvas) ([]Area, error) {
 }
 
 // plots returns those of the panels that have something to draw, over the same range of x, labelled below the last.
-func (f Figure) plots() (plots []*panelPlot, areas []Area, err error) {
+func (f Figure) plots() (plots []*panelPlot) {
 	xmin, xmax := math.Inf(1), math.Inf(-1)
 	for i, panel := range f.Panels {
-		p, err := panel.plot(f.LogX)
-		if err != nil {
-			return nil, nil, err
-		}
+		p := panel.plot(f.LogX)
 		if p == nil {
 			continue
 		}
+		p.index = i
 		if f.PanelHeight >= tallPanel && !panel.LogY && panel.Cells == nil {
-			p.y.ticks = decimalTicks{count: 8}
+			p.y.ticks = decimalTicks(8)
 		}
 		xmin, xmax = min(xmin, p.x.min), max(xmax, p.x.max)
-		plots, areas = append(plots, p), append(areas, Area{Panel: i, LogX: f.LogX})
-	}
-	if len(plots) == 0 {
-		return nil, nil, ErrNothing
+		plots = append(plots, p)
 	}
 	if f.XFromZero && !f.LogX {
 		xmin, xmax = min(xmin, 0), max(xmax, 0)
@@ -208,14 +205,13 @@ func (f Figure) plots() (plots []*panelPlot, areas []Area, err error) {
 	}
 	for i, p := range plots {
 		p.x.min, p.x.max = xmin, xmax
-		areas[i].XMin, areas[i].XMax = xmin, xmax
 		if i == len(plots)-1 {
 			p.xLabel = f.XLabel
 		} else {
 			p.x.bare = true
 		}
 	}
-	return plots, areas, nil
+	return plots
 }
 
 // drawTitle writes the title in the middle of the panels, over the legends too, and smaller if that is not enough.
@@ -238,6 +234,7 @@ func fitting(text string, size, room float64) float64 {
 // panelPlot is a panel with its legend, or the scale of its colours, which stands beside it.
 type panelPlot struct {
 	*axes
+	index  int // of the panel
 	legend []Line
 	scale  *blocks
 }
@@ -277,7 +274,7 @@ func (l *Line) markSize() float64 {
 }
 
 // plot is the plot of a panel; nil when it has no points.
-func (panel Panel) plot(logX bool) (*panelPlot, error) {
+func (panel Panel) plot(logX bool) *panelPlot {
 	p := &panelPlot{axes: newAxes(panel.YLabel)}
 	if panel.Cells != nil {
 		return panel.Cells.plot(p)
@@ -286,14 +283,7 @@ func (panel Panel) plot(logX bool) (*panelPlot, error) {
 	p.band = panel.Band
 	shown := 0
 	for _, line := range thinFirst(panel.Lines) {
-		points, err := line.points(logX, panel.LogY)
-		if err != nil {
-			return nil, err
-		}
-		bars, err := line.bars(logX, panel.LogY)
-		if err != nil {
-			return nil, err
-		}
+		points := line.points(logX, panel.LogY)
 		if len(points) == 0 {
 			continue
 		}
@@ -313,7 +303,7 @@ func (panel Panel) plot(logX bool) (*panelPlot, error) {
 			}
 			p.marks(marked, s.marker, markRadius, s.color)
 		}
-		for _, bar := range bars {
+		for _, bar := range line.bars(logX, panel.LogY) {
 			p.line(bar, s.color, barWidth, nil)
 		}
 		if line.Name != "" && !panel.NoLegend {
@@ -321,18 +311,18 @@ func (panel Panel) plot(logX bool) (*panelPlot, error) {
 		}
 	}
 	if shown == 0 {
-		return nil, nil
+		return nil
 	}
-	p.x.ticks = decimalTicks{count: 6}
+	p.x.ticks = decimalTicks(6)
 	if logX {
-		p.x.log, p.x.ticks = true, logTicks{}
+		p.x.log, p.x.ticks = true, logTicks
 	}
 	if panel.LogY {
 		p.y.logRange()
 	} else {
 		p.y.linearRange()
 	}
-	return p, nil
+	return p
 }
 
 // thinFirst puts thin lines in front, which others are drawn over.
@@ -348,11 +338,10 @@ func thinFirst(lines []Line) (out []Line) {
 }
 
 // points returns the points that can be shown.
-func (l Line) points(logX, logY bool) ([]point, error) {
+func (l Line) points(logX, logY bool) (points []point) {
 	if len(l.X) != len(l.Y) {
-		return nil, fmt.Errorf("figure: line %q has %d abscissae and %d ordinates", l.Name, len(l.X), len(l.Y))
+		panic(fmt.Sprintf("figure: line %q has %d abscissae and %d ordinates", l.Name, len(l.X), len(l.Y)))
 	}
-	var points []point
 	for i, x := range l.X {
 		y := l.Y[i]
 		if math.IsNaN(x+y) || math.IsInf(x, 0) || math.IsInf(y, 0) || logX && x <= 0 || logY && y <= 0 {
@@ -363,20 +352,20 @@ func (l Line) points(logX, logY bool) ([]point, error) {
 		}
 		points = append(points, point{x, y})
 	}
-	return points, nil
+	return points
 }
 
 // bars returns the vertical bars of the points that can be shown; on a logarithmic axis those that reach below 0 are
 // left out.
-func (l Line) bars(logX, logY bool) (bars [][]point, err error) {
-	if l.Error != nil && len(l.Error) != len(l.X) {
-		return nil, fmt.Errorf("figure: line %q has %d abscissae and %d bars", l.Name, len(l.X), len(l.Error))
-	}
-	for i, half := range l.Error {
-		end := Line{X: []float64{l.X[i], l.X[i]}, Y: []float64{l.Y[i] - half, l.Y[i] + half}}
-		if points, err := end.points(logX, logY); err == nil && len(points) == 2 {
+func (l Line) bars(logX, logY bool) (bars [][]point) {
+	for i, x := range l.X {
+		if l.Error == nil {
+			break
+		}
+		end := Line{X: []float64{x, x}, Y: []float64{l.Y[i] - l.Error[i], l.Y[i] + l.Error[i]}}
+		if points := end.points(logX, logY); len(points) == 2 {
 			bars = append(bars, points)
 		}
 	}
-	return bars, nil
+	return bars
 }

@@ -99,8 +99,7 @@ func TestPointsAndBars(t *testing.T) {
 	with, _ := draw(two)
 	require.Equal(t, strings.Count(without, "<path")+2, strings.Count(with, "<path"))
 	two.Error = two.Error[:1]
-	require.ErrorContains(t, Figure{Panels: []Panel{{Lines: []Line{two}}}}.Write(&bytes.Buffer{}, "svg"),
-		"2 abscissae and 1 bars")
+	require.Panics(t, func() { draw(two) }, "two abscissae and one bar")
 }
 
 func TestHardData(t *testing.T) {
@@ -131,8 +130,9 @@ func TestErrors(t *testing.T) {
 	require.ErrorContains(t, Figure{}.Write(&b, "png"), "nothing to draw")
 	require.ErrorContains(t, Figure{Panels: []Panel{{LogY: true,
 		Lines: []Line{{X: []float64{1}, Y: []float64{-1}}}}}}.Write(&b, "png"), "nothing to draw")
-	require.ErrorContains(t, Figure{Panels: []Panel{{Lines: []Line{{Name: "a", X: []float64{1}}}}}}.Write(&b, "png"),
-		"1 abscissae and 0 ordinates")
+	require.PanicsWithValue(t, "figure: line \"a\" has 1 abscissae and 0 ordinates", func() {
+		_ = Figure{Panels: []Panel{{Lines: []Line{{Name: "a", X: []float64{1}}}}}}.Write(&b, "png")
+	})
 	require.Error(t, synthetic(3).Write(&b, "gif3"))
 	require.Zero(t, b.Len())
 	_, err := Format("a.pdf")
@@ -152,12 +152,12 @@ func labels(ticks []tick) string {
 }
 
 func TestTicks(t *testing.T) {
-	require.Equal(t, "0 0.1 0.2 0.3", labels(decimalTicks{count: 3}.Ticks(0, 0.3)))
-	require.Equal(t, "-4 -2 0 2", labels(decimalTicks{count: 4}.Ticks(-4.5, 3)))
-	require.Equal(t, "0.001 0.01 0.1 1", labels(logTicks{}.Ticks(0.001, 2)))
-	require.Equal(t, "1 2 5 10", labels(logTicks{}.Ticks(0.9, 12)))
-	require.Equal(t, "4.2 4.4 4.6 4.8", labels(logTicks{}.Ticks(4.1, 4.8)))
-	require.Equal(t, "1e-08 1e-06 0.0001 0.01 1", labels(logTicks{}.Ticks(1e-9, 9)))
+	require.Equal(t, "0 0.1 0.2 0.3", labels(decimalTicks(3)(0, 0.3)))
+	require.Equal(t, "-4 -2 0 2", labels(decimalTicks(4)(-4.5, 3)))
+	require.Equal(t, "0.001 0.01 0.1 1", labels(logTicks(0.001, 2)))
+	require.Equal(t, "1 2 5 10", labels(logTicks(0.9, 12)))
+	require.Equal(t, "4.2 4.4 4.6 4.8", labels(logTicks(4.1, 4.8)))
+	require.Equal(t, "1e-08 1e-06 0.0001 0.01 1", labels(logTicks(1e-9, 9)))
 }
 
 // Figures stand below each other and make the picture higher: curves on axes of their own, and the cells of a table.
@@ -180,7 +180,8 @@ func TestBelow(t *testing.T) {
 	}
 	require.NotContains(t, b.String(), "nothing")
 	cells.ColNames = []string{"one"}
-	require.ErrorContains(t, f.Write(&b, "svg"), "2 x 2 cells, but 2 names of rows and 1 of columns")
+	require.PanicsWithValue(t, "figure: 2 x 2 cells, but 2 names of rows and 1 of columns",
+		func() { _ = f.Write(&b, "svg") })
 }
 
 // A matrix is in colours, larger ones in blocks, with a scale of the values; entries that are not finite stay white.
@@ -251,8 +252,7 @@ func TestLongTitle(t *testing.T) {
 
 // A line of steps keeps its value until the next abscissa, where a point cannot be shown, too.
 func TestSteps(t *testing.T) {
-	points, err := Line{X: []float64{0, 2, 3, 5}, Y: []float64{1, 0.5, math.NaN(), 0.25}, Steps: true}.points(false, false)
-	require.NoError(t, err)
+	points := Line{X: []float64{0, 2, 3, 5}, Y: []float64{1, 0.5, math.NaN(), 0.25}, Steps: true}.points(false, false)
 	require.Equal(t, []point{{0, 1}, {2, 1}, {2, 0.5}, {5, 0.5}, {5, 0.25}}, points)
 }
 

@@ -1,19 +1,9 @@
 package paper
 
-import (
-	"math"
-)
+import "math"
 
 // A reading takes one number from a point of a trace, nil where it has none.
 type reading func(*Point) *float64
-
-func validation(of func(*Point) *Errors) reading {
-	return func(p *Point) *float64 { return of(p).Validation }
-}
-
-func test(of func(*Point) *Errors) reading {
-	return func(p *Point) *float64 { return of(p).Test }
-}
 
 // seconds and iteration are the two horizontal axes.
 func seconds(p *Point) float64   { return p.Seconds }
@@ -66,30 +56,21 @@ func (r runs) mean(at float64, x func(*Point) float64, value reading) float64 {
 	return sum / float64(n)
 }
 
-// logarithmic returns n places from lo to hi in equal ratios, both ends exactly.
-func logarithmic(lo, hi float64, n int) []float64 {
-	if !(lo > 0) || !(hi > lo) {
+// placesOf returns at most n places from lo to hi, both ends exactly: in equal ratios, or else whole ones evenly.
+func placesOf(lo, hi float64, n int, ratios bool) []float64 {
+	if !ratios {
+		n = min(n, int(hi-lo)+1)
+	}
+	if !(hi > lo) || ratios && !(lo > 0) {
 		return []float64{hi}
 	}
 	out := make([]float64, n)
 	for k := range out {
-		out[k] = lo * math.Pow(hi/lo, float64(k)/float64(n-1))
+		share := float64(k) / float64(n-1)
+		if out[k] = math.Round(lo + (hi-lo)*share); ratios {
+			out[k] = lo * math.Pow(hi/lo, share)
+		}
 	}
 	out[0], out[n-1] = lo, hi
-	return out
-}
-
-// whole returns at most n whole places from lo to hi, both ends and the rest evenly.
-func whole(lo, hi float64, n int) []float64 {
-	if hi-lo < float64(n) {
-		n = int(hi-lo) + 1
-	}
-	if n <= 1 {
-		return []float64{hi}
-	}
-	out := make([]float64, n)
-	for k := range out {
-		out[k] = math.Round(lo + (hi-lo)*float64(k)/float64(n-1))
-	}
 	return out
 }

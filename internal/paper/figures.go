@@ -37,7 +37,7 @@ func figuresOf(o *Outcome) []chart {
 	for _, s := range Summarise(o.Manifest.Plan, o.Records) {
 		for k := range s.Rows {
 			r := &s.Rows[k]
-			for _, kind := range kinds() {
+			for _, kind := range kinds {
 				c := chart{table: s.Table.Name, row: r.Row.Name, name: s.Table.Name + "-" + r.Row.Name + "-" + kind.name,
 					title: fmt.Sprintf("%s, %s: %s", s.Table.Title, r.Row.Title, kind.title), caption: kind.title, about: kind.about}
 				c.draw(&o.Manifest.Plan, r, traces, &kind)
@@ -55,34 +55,38 @@ type kind struct {
 	name, title, about, axis string
 	x                        func(*Point) float64
 	logX, logY               bool
-	panels                   []reading
-	labels                   []string
+	panels                   []panel
 }
 
-func kinds() []kind {
-	iterate := func(p *Point) *Errors { return &p.Iterate }
-	best := func(p *Point) *Errors { return &p.Best }
-	labels := []string{"validation error", "test error"}
-	return []kind{
-		{name: "iterate", title: "errors of the iterate over time",
-			about: "Mean errors of the iterate over seconds, on a logarithmic axis", axis: "seconds",
-			x: seconds, logX: true, panels: []reading{validation(iterate), test(iterate)}, labels: labels},
-		{name: "refit", title: "errors of the best refit so far over time",
-			about: "Mean errors of the best solution of the lower level so far over seconds, on a logarithmic axis",
-			axis:  "seconds",
-			x:     seconds, logX: true, panels: []reading{validation(best), test(best)}, labels: labels},
-		{name: "alpha", title: "penalty parameter of VF-iDCA over its iterations",
-			about: "Mean penalty parameter alpha, on a logarithmic axis, over the iterations", axis: "iteration",
-			x: iteration, logY: true, panels: []reading{alpha}, labels: []string{"alpha (log)"}},
-	}
+type panel struct {
+	label string
+	value reading
+}
+
+var kinds = []kind{
+	{name: "iterate", title: "errors of the iterate over time",
+		about: "Mean errors of the iterate over seconds, on a logarithmic axis", axis: "seconds",
+		x: seconds, logX: true, panels: []panel{
+			{"validation error", func(p *Point) *float64 { return p.Iterate.Validation }},
+			{"test error", func(p *Point) *float64 { return p.Iterate.Test }},
+		}},
+	{name: "refit", title: "errors of the best refit so far over time",
+		about: "Mean errors of the best solution of the lower level so far over seconds, on a logarithmic axis",
+		axis:  "seconds", x: seconds, logX: true, panels: []panel{
+			{"validation error", func(p *Point) *float64 { return p.Best.Validation }},
+			{"test error", func(p *Point) *float64 { return p.Best.Test }},
+		}},
+	{name: "alpha", title: "penalty parameter of VF-iDCA over its iterations",
+		about: "Mean penalty parameter alpha, on a logarithmic axis, over the iterations", axis: "iteration",
+		x: iteration, logY: true, panels: []panel{{"alpha (log)", alpha}}},
 }
 
 // draw fills in the figure, whose lines go to the ends of their runs.
 func (c *chart) draw(p *Plan, r *RowSummary, traces map[Item]runs, k *kind) {
 	lo, hi := math.Inf(1), math.Inf(-1)
 	for at := range r.Lines {
-		for _, value := range k.panels {
-			if from, to, ok := c.runs(&r.Lines[at], traces).span(k.x, value); ok {
+		for _, p := range k.panels {
+			if from, to, ok := c.runs(&r.Lines[at], traces).span(k.x, p.value); ok {
 				lo, hi = min(lo, from), max(hi, to)
 			}
 		}
@@ -90,28 +94,25 @@ func (c *chart) draw(p *Plan, r *RowSummary, traces map[Item]runs, k *kind) {
 	if math.IsInf(lo, 1) {
 		return
 	}
-	var places []float64
 	c.Figure = figure.Figure{Title: c.title, XLabel: k.axis, LogX: k.logX}
 	if k.logX {
 		c.XLabel += " (log)"
-		places = logarithmic(lo, hi, mostPlaces)
-	} else {
-		places = whole(lo, hi, mostPlaces)
 	}
+	places := placesOf(lo, hi, mostPlaces, k.logX)
 	c.about += ", one line for each method."
-	for n, value := range k.panels {
-		drawn := figure.Panel{YLabel: k.labels[n], LogY: k.logY, NoLegend: n > 0}
+	for n, of := range k.panels {
+		drawn := figure.Panel{YLabel: of.label, LogY: k.logY, NoLegend: n > 0}
 		var ends []string
 		for at := range r.Lines {
 			l := &r.Lines[at]
 			t := c.runs(l, traces)
-			_, end, ok := t.span(k.x, value)
+			_, end, ok := t.span(k.x, of.value)
 			if !ok {
 				continue
 			}
 			line := figure.Line{Name: name(p, l), Style: style(p, l, at)}
 			for _, x := range places {
-				if v := t.mean(x, k.x, value); !math.IsNaN(v) {
+				if v := t.mean(x, k.x, of.value); !math.IsNaN(v) {
 					line.X, line.Y = append(line.X, x), append(line.Y, v)
 				}
 				if x >= end {

@@ -386,7 +386,7 @@ func point(s, v float64) Point {
 	return Point{Seconds: s, Iterate: Errors{Validation: value(v)}}
 }
 
-var iterates = validation(func(p *Point) *Errors { return &p.Iterate })
+var iterates = kinds[0].panels[0].value
 
 // Two runs that reach 4 at 1 s and 2 at 3 s, and 6 at 2 s, and one that failed.
 func TestMean(t *testing.T) {
@@ -413,10 +413,10 @@ func TestMeanOfEnds(t *testing.T) {
 }
 
 func TestPlaces(t *testing.T) {
-	require.InDeltaSlice(t, []float64{0.01, 0.1, 1, 10}, logarithmic(0.01, 10, 4), 1e-12)
-	require.Equal(t, []float64{3}, logarithmic(3, 3, 4))
-	require.Equal(t, []float64{3}, logarithmic(0, 3, 4))
-	require.Equal(t, []float64{1, 2, 3}, whole(1, 3, 40))
-	require.Equal(t, []float64{1, 4, 7, 10}, whole(1, 10, 4))
-	require.Equal(t, []float64{5}, whole(5, 5, 40))
+	require.InDeltaSlice(t, []float64{0.01, 0.1, 1, 10}, placesOf(0.01, 10, 4, true), 1e-12)
+	require.Equal(t, []float64{3}, placesOf(3, 3, 4, true))
+	require.Equal(t, []float64{3}, placesOf(0, 3, 4, true))
+	require.Equal(t, []float64{1, 2, 3}, placesOf(1, 3, 40, false))
+	require.Equal(t, []float64{1, 4, 7, 10}, placesOf(1, 10, 4, false))
+	require.Equal(t, []float64{5}, placesOf(5, 5, 40, false))
 }

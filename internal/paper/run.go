@@ -100,10 +100,10 @@ func Merge(dirs []string, into string) (*Outcome, error) {
 
 // same says whether two records of an item put the same into the tables of errors.
 func same(a, b *Record) bool {
-	equal := func(x, y *float64) bool { return x == nil && y == nil || x != nil && y != nil && *x == *y }
-	errors := func(x, y Errors) bool { return equal(x.Validation, y.Validation) && equal(x.Test, y.Test) }
-	return a.Settings == b.Settings && a.Status == b.Status && a.Iterations == b.Iterations &&
-		errors(a.Iterate, b.Iterate) && errors(a.Refit, b.Refit) && equal(a.Deployed, b.Deployed)
+	told := func(r *Record) []any {
+		return []any{r.Settings, r.Status, r.Iterations, r.Iterate, r.Refit, r.Deployed}
+	}
+	return reflect.DeepEqual(told(a), told(b))
 }
 
 // sameSettings rejects records of one row with different settings.

@@ -171,7 +171,7 @@ func (out *Result) train(ctx context.Context, t *task) (problems.Fit, *float64, 
 		test *float64
 		err  error
 	}
-	got, done := stop.WaitFor(ctx, patience, func() (r trained) {
+	got, done := stop.Wait(ctx, patience, func() (r trained) {
 		solver := t.trainer()
 		solver.Near = s.Lambda // as the loss is a mean over rows, for more rows, too
 		r.fit, r.test, r.err = train(ctx, solver, h)

@@ -155,7 +155,7 @@ func Interruptible[T any](ctx context.Context, work func() (T, error)) (T, error
 		value T
 		err   error
 	}
-	o, done := stop.WaitFor(ctx, 0, func() (o outcome) {
+	o, done := stop.Wait(ctx, 0, func() (o outcome) {
 		o.value, o.err = work()
 		return o
 	})

@@ -125,14 +125,9 @@ func (s *Stop) Cause() error {
 // more. With what there is to do afterwards, an interrupted command is to end within a tenth of a second.
 const Patience = 25 * time.Millisecond
 
-// Wait returns what f returns, which runs beside, or false where ctx has ended and f has not been done [Patience]
+// Wait returns what f returns, which runs beside, or false where ctx has ended and f has not been done so much patience
 // later: then f is left to itself, and the caller uses nothing of what it works on. A panic of f is one of the caller.
-func Wait[T any](ctx context.Context, f func() T) (result T, done bool) {
-	return WaitFor(ctx, Patience, f)
-}
-
-// WaitFor is Wait with another patience.
-func WaitFor[T any](ctx context.Context, patience time.Duration, f func() T) (result T, done bool) {
+func Wait[T any](ctx context.Context, patience time.Duration, f func() T) (result T, done bool) {
 	if ctx.Done() == nil {
 		return f(), true
 	}
@@ -167,13 +162,14 @@ func WaitFor[T any](ctx context.Context, patience time.Duration, f func() T) (re
 	return o.result, true
 }
 
-// Do is [Wait] for an f with an error; where nobody waits for it, the result is what is said to be unfinished.
+// Do is [Wait] with [Patience] for an f with an error; where nobody waits for it, the result is what is said to be
+// unfinished.
 func Do[T any](ctx context.Context, unfinished T, f func() (T, error)) (T, error) {
 	type both struct {
 		result T
 		err    error
 	}
-	b, done := Wait(ctx, func() (b both) {
+	b, done := Wait(ctx, Patience, func() (b both) {
 		b.result, b.err = f()
 		return b
 	})

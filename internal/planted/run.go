@@ -7,12 +7,12 @@ import (
 	"io"
 	"maps"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"text/tabwriter"
 	"time"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/internal/crew"
 )
 
 // The modes: what is done with the case of an ID.
@@ -172,8 +172,7 @@ type Run struct {
 	Workers int // default 1
 	// Undecided asks for undecided answers among the findings, too.
 	Undecided bool
-	// Progress is told how many cases are done, now and then, by any of the goroutines;
-	// nil means nobody.
+	// Progress is told how many cases are done after each, by any of the goroutines; nil means nobody.
 	Progress func(done int)
 }
 
@@ -186,31 +185,20 @@ func (r Run) Do(ctx context.Context) *Tally {
 		r.Scales = []int{0}
 	}
 	begin := time.Now()
-	var next, done atomic.Int64
-	total := int64(r.N * len(r.Scales))
-	const chunk = 64
+	var done atomic.Int64
 	tallies := make([]*Tally, max(1, r.Workers))
-	var all sync.WaitGroup
 	for w := range tallies {
-		t := &Tally{Counts: map[Row]*Count{}, keep: r.Undecided}
-		tallies[w] = t
-		all.Go(func() {
-			for ctx.Err() == nil {
-				from := next.Add(chunk) - chunk
-				if from >= total {
-					return
-				}
-				for k := from; k < min(from+chunk, total) && ctx.Err() == nil; k++ {
-					r.One(ID{r.Mode, r.Scales[int(k)/r.N], r.Mix, r.First + uint64(k)%uint64(r.N)}, t)
-					done.Add(1)
-				}
-				if r.Progress != nil {
-					r.Progress(int(done.Load()))
-				}
-			}
-		})
+		tallies[w] = &Tally{Counts: map[Row]*Count{}, keep: r.Undecided}
 	}
-	all.Wait()
+	crew.By(r.N*len(r.Scales), len(tallies), func(worker, k int) {
+		if ctx.Err() != nil {
+			return
+		}
+		r.One(ID{r.Mode, r.Scales[k/r.N], r.Mix, r.First + uint64(k%r.N)}, tallies[worker])
+		if n := done.Add(1); r.Progress != nil {
+			r.Progress(int(n))
+		}
+	})
 	out := &Tally{Counts: map[Row]*Count{}}
 	for _, t := range tallies {
 		for row, c := range t.Counts {

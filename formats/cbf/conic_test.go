@@ -9,16 +9,16 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/backends/backendtest"
 	_ "github.com/conetune/conetune/backends/native"
 	"github.com/conetune/conetune/formats"
 	"github.com/conetune/conetune/internal/must"
-	"github.com/conetune/conetune/internal/readertest"
 )
 
 func solve(t *testing.T, m *Model) (*backends.Solution, formats.Solution) {
 	t.Helper()
 	p := must.Of(m.Conic())(t)
-	s := readertest.Solve(t, p.Problem)
+	s := backendtest.Solve(t, backendtest.Open(t, "native"), p.Problem, backends.Options{})
 	return s, p.Solution(s)
 }
 

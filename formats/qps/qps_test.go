@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/backends/backendtest"
 	_ "github.com/conetune/conetune/backends/native"
 	"github.com/conetune/conetune/formats"
 	"github.com/conetune/conetune/internal/must"
@@ -369,7 +370,7 @@ func TestFromConic(t *testing.T) {
 	m := must.Of(Read("testdata/small.qps"))(t)
 	copied := format.Again(t, must.Of(FromConic(m.Conic().Problem, m.Constant))(t).Encode)
 	p := copied.Conic()
-	s := p.Solution(readertest.Solve(t, p.Problem))
+	s := p.Solution(backendtest.Solve(t, backendtest.Open(t, "native"), p.Problem, backends.Options{}))
 	require.InDeltaSlice(t, []float64{1, 1.5}, s.X[:2], 1e-5)
 	require.InDelta(t, 1.5+1.5*1.5-2-3+1, s.Objective, 1e-6)
 
@@ -382,7 +383,7 @@ func TestFromConic(t *testing.T) {
 func solve(t *testing.T, m *Model) (*backends.Solution, formats.Solution) {
 	t.Helper()
 	p := m.Conic()
-	s := readertest.Solve(t, p.Problem)
+	s := backendtest.Solve(t, backendtest.Open(t, "native"), p.Problem, backends.Options{})
 	return s, p.Solution(s)
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/conetune/conetune/backends"
 	_ "github.com/conetune/conetune/backends/native" // what the runs are on
 	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/outcome"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
@@ -34,12 +35,8 @@ func program(m problems.Model, radii []float64) dca.Program {
 // Solve runs VF-iDCA with the settings on the native backend, from these radii, or for none the model's.
 func Solve(t testing.TB, m problems.Model, s dca.Settings, radii ...float64) *dca.Result {
 	t.Helper()
-	var err error
-	s.Backend, err = backends.Open(backends.Default)
-	require.NoError(t, err)
-	res, err := dca.Solve(context.Background(), program(m, radii), s)
-	require.NoError(t, err)
-	return res
+	s.Backend = must.Of(backends.Open(backends.Default))(t)
+	return must.Of(dca.Solve(context.Background(), program(m, radii), s))(t)
 }
 
 // lowerEps is the gap to which LowerLevel solves.
@@ -49,15 +46,12 @@ const lowerEps = 1e-11
 func LowerLevel(t testing.TB, m problems.Model, radii ...float64) (x [][]float64, lambda []float64) {
 	t.Helper()
 	s := m.PaperSettings()
-	var err error
-	s.Backend, err = backends.Open(backends.Default)
-	require.NoError(t, err)
+	s.Backend = must.Of(backends.Open(backends.Default))(t)
 	p := program(m, radii)
 	// The tightest bounds leave h where it is, so that one iteration reports the multipliers there.
 	p.Lo, p.Hi = p.H0, p.H0
 	s.MaxIter, s.Solver.Eps = 1, lowerEps
-	res, err := dca.Solve(context.Background(), p, s)
-	require.NoError(t, err)
+	res := must.Of(dca.Solve(context.Background(), p, s))(t)
 	require.InDeltaSlice(t, p.H0, res.H, 1e-9)
 	require.False(t, res.LeastNorm, "the lower level interpolates")
 	return res.Refit, res.Lambda
@@ -90,8 +84,7 @@ type Within struct{ Errors, Radii, Lambda, Trace, Step float64 }
 // AgainstPython compares with so many runs of an independent implementation in Python, see README.md beside their
 // folder, of a model.
 func AgainstPython(t *testing.T, folder string, runs int, within Within, m problems.Model) {
-	raw, err := os.ReadFile(folder + "/vfidca_cvxpy.json")
-	require.NoError(t, err)
+	raw := must.Of(os.ReadFile(folder + "/vfidca_cvxpy.json"))(t)
 	type errors struct {
 		Validation float64 `json:"validation_error"`
 		Test       float64 `json:"test_error"`

@@ -59,25 +59,6 @@ func (p *Program[M]) Again(t *testing.T, encode func(w io.Writer) error) *M {
 	return m
 }
 
-// Solve solves a program by the native solver, which the test imports.
-func Solve(t *testing.T, p *backends.Problem) *backends.Solution {
-	t.Helper()
-	native, err := backends.Open("native")
-	if err != nil {
-		t.Fatal(err)
-	}
-	solver, err := native.Setup(p, backends.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer solver.Close()
-	s, err := solver.Solve(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
-
 // Wrong is a text that cannot be read, with the line of the error, 0 for none, and words of it.
 type Wrong = struct {
 	Text string

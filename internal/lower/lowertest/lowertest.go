@@ -5,6 +5,7 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -13,7 +14,9 @@ import (
 	"github.com/conetune/conetune/backends"
 	_ "github.com/conetune/conetune/backends/native" // that of Conic
 	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/internal/indices"
 	"github.com/conetune/conetune/internal/lower/numerics"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/internal/stop/stoptest"
 	"github.com/conetune/conetune/outcome"
 )
@@ -44,15 +47,11 @@ func Sample(seed uint64, n, p, k int, share float64) (*mat.Dense, []float64) {
 // where that is zero, to its default.
 func Conic(t testing.TB, m *convex.Model, eps float64) *convex.Result {
 	t.Helper()
-	program, err := m.Compile()
-	require.NoError(t, err)
-	backend, err := backends.Open("native")
-	require.NoError(t, err)
+	program, backend := must.Of(m.Compile())(t), must.Of(backends.Open("native"))(t)
 	for ; ; eps *= 10 {
-		solver, err := program.Solver(convex.SolverOptions{Backend: backend, Options: backends.Options{Eps: eps}})
-		require.NoError(t, err)
-		r, err := solver.Solve(context.Background())
-		require.NoError(t, err)
+		o := convex.SolverOptions{Backend: backend, Options: backends.Options{Eps: eps}}
+		solver := must.Of(program.Solver(o))(t)
+		r := must.Of(solver.Solve(context.Background()))(t)
 		require.NoError(t, solver.Close())
 		if r.Status == backends.Inaccurate && 0 < eps && eps < 5e-8 {
 			continue
@@ -64,15 +63,7 @@ func Conic(t testing.TB, m *convex.Model, eps float64) *convex.Result {
 
 // EqualGroups divides p features into groups of a size, the last of which may be smaller.
 func EqualGroups(p, size int) [][]int {
-	var groups [][]int
-	for j := 0; j < p; j += size {
-		var g []int
-		for k := j; k < min(p, j+size); k++ {
-			g = append(g, k)
-		}
-		groups = append(groups, g)
-	}
-	return groups
+	return slices.Collect(slices.Chunk(indices.Range(0, p), size))
 }
 
 // End is how a solve ended, and the objective there.

@@ -28,7 +28,6 @@ const (
 	Failed          // an error where none is due
 	Accepted        // a nonconvex program was not refused
 	Panicked
-	Outcomes // their number
 )
 
 var outcomeNames = [...]string{"right", "undecided", "false infeasible", "false unbounded", "false optimal",

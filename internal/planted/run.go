@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 	"sync/atomic"
 	"text/tabwriter"
@@ -47,32 +46,6 @@ type Finding struct {
 	tape []uint64 // what was drawn for it
 }
 
-// Count counts outcomes.
-type Count struct {
-	Outcomes [Outcomes]int
-	Statuses [backends.NumericalError + 1]int // of what is undecided
-}
-
-// Total is the number of answers, Wrong that of wrong ones.
-func (c *Count) Total() int { return sumOf(c.Outcomes[:]) }
-func (c *Count) Wrong() int { return sumOf(c.Outcomes[FalseInfeasible:]) }
-
-func sumOf(v []int) (out int) {
-	for _, x := range v {
-		out += x
-	}
-	return out
-}
-
-func (c *Count) merge(o *Count) {
-	for k, v := range o.Outcomes {
-		c.Outcomes[k] += v
-	}
-	for k, v := range o.Statuses {
-		c.Statuses[k] += v
-	}
-}
-
 // Row is what a table has a line for.
 type Row struct {
 	Mode    string
@@ -81,9 +54,32 @@ type Row struct {
 	Class   Class
 }
 
+// Answers are of one kind: of a row, with an outcome and, where they are undecided, a status.
+type Answers struct {
+	Row
+	Outcome Outcome
+	Status  backends.Status
+}
+
+// Counts are numbers of answers.
+type Counts map[Answers]int
+
+// Of adds up those that are asked for.
+func (c Counts) Of(which func(Answers) bool) (n int) {
+	for a, k := range c {
+		if which(a) {
+			n += k
+		}
+	}
+	return n
+}
+
+// Wrong is the number of wrong answers.
+func (c Counts) Wrong() int { return c.Of(func(a Answers) bool { return a.Outcome.Wrong() }) }
+
 // Tally is what came out of a run.
 type Tally struct {
-	Counts   map[Row]*Count
+	Counts   Counts
 	Findings []Finding // in the order of seeds
 	Time     time.Duration
 	Warm     Warm
@@ -92,28 +88,15 @@ type Tally struct {
 	from *draw // of the case at hand
 }
 
-// Sum adds up the counts of the rows that are asked for.
-func (t *Tally) Sum(which func(Row) bool) *Count {
-	all := &Count{}
-	for row, c := range t.Counts {
-		if which(row) {
-			all.merge(c)
-		}
-	}
-	return all
-}
-
-// All adds the counts up.
-func (t *Tally) All() *Count { return t.Sum(func(Row) bool { return true }) }
-
 // Faults are the answers that are wrong, that of programs with a clear answer fewer than a share least, or than fewest
 // at all, were answered, and that a solver on its way is undecided where a fresh one decides, but for one time in 50.
 func (t *Tally) Faults(least float64, fewest int) (list []string) {
 	for _, f := range t.Findings {
 		list = append(list, fmt.Sprintf("%v, %v: %v: %s", f.ID, f.Class, f.Outcome, f.Detail))
 	}
-	c := t.Sum(func(row Row) bool { return row.Class != Weak })
-	if right, all := c.Outcomes[Right], c.Total(); all < fewest || float64(right) < least*float64(all) {
+	clear := func(a Answers) bool { return a.Class != Weak }
+	right := t.Counts.Of(func(a Answers) bool { return clear(a) && a.Outcome == Right })
+	if all := t.Counts.Of(clear); all < fewest || float64(right) < least*float64(all) {
 		list = append(list, fmt.Sprintf("%d of %d answers are right, the others undecided, expected a share of %g", right,
 			all, least))
 	}
@@ -125,21 +108,14 @@ func (t *Tally) Faults(least float64, fewest int) (list []string) {
 
 // record counts a verdict on the case, and keeps it if it is wrong.
 func (t *Tally) record(c *Case, backend string, v Verdict) {
-	count := t.count(Row{c.ID.Mode, backend, c.ID.Scale, c.Class})
-	if count.Outcomes[v.Outcome]++; v.Outcome == Undecided {
-		count.Statuses[v.Status]++
+	a := Answers{Row: Row{c.ID.Mode, backend, c.ID.Scale, c.Class}, Outcome: v.Outcome}
+	if v.Outcome == Undecided {
+		a.Status = v.Status
 	}
+	t.Counts[a]++
 	if v.Outcome.Wrong() || t.keep && v.Outcome == Undecided {
 		t.Findings = append(t.Findings, Finding{c.ID, backend, c.Class, v, c, slices.Clone(t.from.values[:t.from.at])})
 	}
-}
-
-// count returns that of a row, a new one where there is none.
-func (t *Tally) count(row Row) *Count {
-	if t.Counts[row] == nil {
-		t.Counts[row] = &Count{}
-	}
-	return t.Counts[row]
 }
 
 // Warm compares solves on the way, among them all from a given point or after wild numbers, with those of a fresh
@@ -188,7 +164,7 @@ func (r Run) Do(ctx context.Context) *Tally {
 	var done atomic.Int64
 	tallies := make([]*Tally, max(1, r.Workers))
 	for w := range tallies {
-		tallies[w] = &Tally{Counts: map[Row]*Count{}, keep: r.Undecided}
+		tallies[w] = &Tally{Counts: Counts{}, keep: r.Undecided}
 	}
 	crew.By(r.N*len(r.Scales), len(tallies), func(worker, k int) {
 		if ctx.Err() != nil {
@@ -199,10 +175,10 @@ func (r Run) Do(ctx context.Context) *Tally {
 			r.Progress(int(n))
 		}
 	})
-	out := &Tally{Counts: map[Row]*Count{}}
+	out := &Tally{Counts: Counts{}}
 	for _, t := range tallies {
-		for row, c := range t.Counts {
-			out.count(row).merge(c)
+		for a, n := range t.Counts {
+			out.Counts[a] += n
 		}
 		out.Findings = append(out.Findings, t.Findings...)
 		out.Warm.merge(t.Warm)
@@ -245,21 +221,30 @@ func (in *Instance) supported(b backends.ConicBackend) bool {
 func (t *Tally) Print(out io.Writer) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "mode\tbackend\tscale\tclass\tcount\tright\tundecided\t%\twrong\t")
-	line := func(r Row, class string, c *Count) {
-		undecided := c.Outcomes[Undecided]
-		fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%d\t%d\t%d\t%.2f\t%d\t\n", r.Mode, r.Backend, r.Scale, class, c.Total(),
-			c.Outcomes[Right], undecided, 100*float64(undecided)/float64(max(1, c.Total())), c.Wrong())
+	line := func(r Row, class string, which func(Row) bool) {
+		number := func(of func(Outcome) bool) int {
+			return t.Counts.Of(func(a Answers) bool { return which(a.Row) && of(a.Outcome) })
+		}
+		all, wrong := number(func(Outcome) bool { return true }), number(Outcome.Wrong)
+		undecided := number(func(o Outcome) bool { return o == Undecided })
+		fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%d\t%d\t%d\t%.2f\t%d\t\n", r.Mode, r.Backend, r.Scale, class, all,
+			all-undecided-wrong, undecided, 100*float64(undecided)/float64(max(1, all)), wrong)
 	}
-	rows := slices.SortedFunc(maps.Keys(t.Counts), func(a, b Row) int {
+	var rows []Row
+	for a := range t.Counts {
+		rows = append(rows, a.Row)
+	}
+	slices.SortFunc(rows, func(a, b Row) int {
 		return cmp.Or(cmp.Compare(a.Mode, b.Mode), cmp.Compare(a.Backend, b.Backend), cmp.Compare(a.Scale, b.Scale),
 			cmp.Compare(a.Class, b.Class))
 	})
+	rows = slices.Compact(rows)
 	for k, r := range rows {
-		line(r, r.Class.String(), t.Counts[r])
+		line(r, r.Class.String(), func(o Row) bool { return o == r })
 		same := func(o Row) bool { o.Class = r.Class; return o == r }
 		if k+1 == len(rows) || !same(rows[k+1]) {
-			line(r, "but weak", t.Sum(func(o Row) bool { return same(o) && o.Class != Weak })) // those due an answer
-			line(r, "all", t.Sum(same))
+			line(r, "but weak", func(o Row) bool { return same(o) && o.Class != Weak }) // those due an answer
+			line(r, "all", same)
 		}
 	}
 	if err := w.Flush(); err != nil {
@@ -270,13 +255,12 @@ func (t *Tally) Print(out io.Writer) error {
 			"iterations: %d, of fresh solvers %d (%.3f)\n",
 			x.Starts, x.Lost, x.Won, x.Iterations, x.IterationsCold, float64(x.Iterations)/float64(max(1, x.IterationsCold)))
 	}
-	all := t.All()
-	seconds := max(t.Time.Seconds(), 1e-9)
-	_, err := fmt.Fprintf(out, "%d answers, %d wrong, in %.1f s (%.0f a second)\nundecided:", all.Total(), all.Wrong(),
-		seconds, float64(all.Total())/seconds)
-	for s, n := range all.Statuses {
-		if n > 0 {
-			fmt.Fprintf(out, " %d %v", n, backends.Status(s))
+	all, seconds := t.Counts.Of(func(Answers) bool { return true }), max(t.Time.Seconds(), 1e-9)
+	_, err := fmt.Fprintf(out, "%d answers, %d wrong, in %.1f s (%.0f a second)\nundecided:", all, t.Counts.Wrong(),
+		seconds, float64(all)/seconds)
+	for s := range backends.NumericalError + 1 {
+		if n := t.Counts.Of(func(a Answers) bool { return a.Outcome == Undecided && a.Status == s }); n > 0 {
+			fmt.Fprintf(out, " %d %v", n, s)
 		}
 	}
 	fmt.Fprintln(out)

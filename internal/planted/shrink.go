@@ -36,7 +36,7 @@ func (r Run) Shrink(f Finding, budget int) Finding {
 
 // again draws from a tape, and returns the finding of the same kind, if there is one.
 func (r Run) again(f Finding, values []uint64) *Finding {
-	t := &Tally{Counts: map[Row]*Count{}}
+	t := &Tally{Counts: Counts{}}
 	r.draw(f.ID, newDraw(f.ID, values...), t)
 	for _, g := range t.Findings {
 		if g.Outcome == f.Outcome && g.Backend == f.Backend {

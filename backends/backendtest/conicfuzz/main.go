@@ -83,7 +83,7 @@ func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 	switch {
 	case ctx.Err() != nil:
 		return 130
-	case tally.All().Wrong() > 0:
+	case tally.Counts.Wrong() > 0:
 		return 1
 	}
 	return 0

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/internal/synthetic"
 	"github.com/conetune/conetune/model"
 	"github.com/conetune/conetune/problems"
@@ -14,50 +15,44 @@ import (
 type Application struct {
 	// Model is the name of the model on the command line, Data that of the sizes, see [synthetic.Draw].
 	Model, Data string
-	// Build generates the data and the model.
-	Build func() (problems.Model, error)
 }
 
-// lowRank says that the stages are solved with working sets on backends without the cone of the nuclear norm: as one
-// semidefinite program, the subproblem of a matrix completion is out of reach.
-func (a *Application) lowRank() bool { return a.Model == "matrix-completion" }
+// wideNet are the data of the elastic net with most features, small those of several models.
+const wideNet, small = "100-100-100-p2500", "100-100-100-p50"
 
-// wide says that the stages are solved with working sets on backends that take second-order cones by sequences of
-// quadratic programs: in many features each of these is a long one.
-func (a *Application) wide() bool { return a.Data == wideNet }
+// applications are all, small ones first within a model.
+var applications = []Application{
+	{"elastic-net", "100-100-250-p250"}, {"elastic-net", wideNet}, {"weighted-lasso", "100-100-250-p250"},
+	{"sparse-group-lasso", "100-100-100-p600-m30"}, {"group-lasso", "100-100-100-p60-m20"}, {"fused-lasso", small},
+	{"bounded-elastic-net", small}, {"huber", small}, {"quantile", small}, {"logistic", small}, {"poisson", small},
+	{"multi-task", small}, {"matrix-completion", "60-60"}, {"svm", "300-100-p20-t3"},
+}
 
-// wideNet are the data of the elastic net with most features.
-const wideNet = "100-100-100-p2500"
-
-// applications returns all applications, small ones first within a model.
-func applications() []Application {
-	const small = "100-100-100-p50"
-	var list []Application
-	for _, of := range [][2]string{
-		{"elastic-net", "100-100-250-p250"}, {"elastic-net", wideNet}, {"weighted-lasso", "100-100-250-p250"},
-		{"sparse-group-lasso", "100-100-100-p600-m30"}, {"group-lasso", "100-100-100-p60-m20"}, {"fused-lasso", small},
-		{"bounded-elastic-net", small}, {"huber", small}, {"quantile", small}, {"logistic", small}, {"poisson", small},
-		{"multi-task", small}, {"matrix-completion", "60-60"}, {"svm", "300-100-p20-t3"},
-	} {
-		list = append(list, Application{of[0], of[1], func() (problems.Model, error) {
-			spec, err := model.Find(of[0])
-			if err != nil {
-				return nil, err
-			}
-			d, err := synthetic.Draw(spec, of[1], 1)
-			if err != nil {
-				return nil, err
-			}
-			return d.Model(spec.LogLink)
-		}})
+// Build generates the data and the model.
+func (a Application) Build() (problems.Model, error) {
+	spec, err := model.Find(a.Model)
+	if err != nil {
+		return nil, err
 	}
-	return list
+	d, err := synthetic.Draw(spec, a.Data, 1)
+	if err != nil {
+		return nil, err
+	}
+	return d.Model(spec.LogLink)
+}
+
+// workingSets says whether stages are solved with working sets on a backend: without the cone of the nuclear norm, a
+// completion's subproblem is out of reach as one semidefinite program; and where second-order cones are taken by
+// sequences of quadratic programs, each of these is a long one in many features.
+func (a Application) workingSets(c backends.Capabilities) bool {
+	return a.Model == "matrix-completion" && !c.Supports(backends.NuclearNormCone) ||
+		a.Data == wideNet && len(c.BySequence) > 0
 }
 
 // Models returns the names of the models that have applications.
 func Models() []string {
 	var names []string
-	for _, a := range applications() {
+	for _, a := range applications {
 		if !slices.Contains(names, a.Model) {
 			names = append(names, a.Model)
 		}
@@ -73,7 +68,7 @@ func Select(names []string) ([]Application, error) {
 		}
 	}
 	var out []Application
-	for _, a := range applications() {
+	for _, a := range applications {
 		if len(names) == 0 || slices.Contains(names, a.Model) {
 			out = append(out, a)
 		}

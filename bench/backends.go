@@ -172,10 +172,7 @@ func (o *BackendsOptions) application(ctx context.Context, a Application, m prob
 		if err != nil {
 			return fmt.Errorf("bench: %s %s, %s: %w", a.Model, a.Data, stage, err)
 		}
-		each(stage, func(row *BackendRow, b backends.ConicBackend) {
-			o.stage(ctx, row, p, stage, b, best.Value,
-				a)
-		})
+		each(stage, func(row *BackendRow, b backends.ConicBackend) { o.stage(ctx, row, p, b, best.Value, a) })
 	}
 	best, err := tune.VFiDCA(ctx, m, tune.Config{Preset: tune.PresetPaper})
 	if ctx.Err() != nil {
@@ -267,51 +264,54 @@ func weights(p dca.Program) []float64 {
 	return slices.Repeat(middle[:1], p.Radii)
 }
 
-// stage solves a stage several times.
-func (o *BackendsOptions) stage(ctx context.Context, row *BackendRow, p *point, stage string,
-	b backends.ConicBackend, best float64, a Application) {
+// stage solves a stage.
+func (o *BackendsOptions) stage(ctx context.Context, row *BackendRow, p *point, b backends.ConicBackend, best float64,
+	a Application) {
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(o.Repeats)*o.TimeLimit)
 	defer cancel()
-	row.Seconds = math.Inf(1)
-	c := b.Capabilities()
-	full := !(a.lowRank() && !c.Supports(backends.NuclearNormCone)) && !(a.wide() && len(c.BySequence) > 0)
-	for range o.Repeats {
-		r, violation, err := p.solve(ctx, stage, dca.Settings{Backend: b, NoWorkingSets: full,
-			Solver: backends.Options{Eps: row.Eps, TimeLimit: o.TimeLimit}})
+	o.fastest(row, func() (seconds float64, err error) {
+		r, violation, err := p.solve(ctx, row.Stage, dca.Settings{Backend: b,
+			NoWorkingSets: !a.workingSets(b.Capabilities()),
+			Solver:        backends.Options{Eps: row.Eps, TimeLimit: o.TimeLimit}})
 		if err != nil {
-			row.fail(err)
-			return
+			return 0, err
 		}
 		row.Status, row.Iterations, row.Setups, row.Updates = r.Status.String(), r.Stats.Iterations, r.Stats.Setups,
 			r.Stats.Updates
-		taken := r.Stats.SetupTime + r.Stats.SolveTime
-		row.Seconds = math.Min(row.Seconds, taken.Seconds())
 		row.Residual = words.FiniteOrNull(r.Residual)
 		row.Error = words.FiniteOrNull(math.Abs(r.Value-best)/math.Max(1, math.Abs(best)) + violation)
-		if taken > o.TimeLimit/4 {
-			return
-		}
-	}
+		return (r.Stats.SetupTime + r.Stats.SolveTime).Seconds(), nil
+	})
 }
 
-// run runs VF-iDCA several times.
+// run runs VF-iDCA.
 func (o *BackendsOptions) run(ctx context.Context, row *BackendRow, m problems.Model, best float64) {
-	row.Seconds = math.Inf(1)
-	for range o.Repeats {
+	o.fastest(row, func() (seconds float64, err error) {
 		residual := math.Inf(-1) // not 0 where no iteration has one
 		r, err := tune.VFiDCA(ctx, m, tune.Config{Preset: tune.PresetPaper, Engine: tune.EngineConic, Backend: row.Backend,
 			Eps: row.Eps, TimeLimit: o.TimeLimit,
 			Progress: func(e tune.Event) { residual = math.Max(residual, e.Residual) }})
 		if err != nil {
-			row.fail(err)
-			return
+			return 0, err
 		}
 		row.Status, row.Reason, row.Iterations, row.Setups, row.Updates = string(r.Status), r.Message, r.SolverIterations,
 			r.BackendSetups, r.BackendUpdates
-		row.Seconds = math.Min(row.Seconds, r.TimeSeconds)
 		row.Residual = words.FiniteOrNull(residual)
 		row.Error = words.FiniteOrNull(math.Abs(r.Errors.Validation-best) / math.Max(1, math.Abs(best)))
-		if r.TimeSeconds > o.TimeLimit.Seconds()/4 {
+		return r.TimeSeconds, nil
+	})
+}
+
+// fastest does what a row measures several times.
+func (o *BackendsOptions) fastest(row *BackendRow, once func() (seconds float64, err error)) {
+	row.Seconds = math.Inf(1)
+	for range o.Repeats {
+		seconds, err := once()
+		if err != nil {
+			row.fail(err)
+			return
+		}
+		if row.Seconds = min(row.Seconds, seconds); seconds > o.TimeLimit.Seconds()/4 {
 			return
 		}
 	}

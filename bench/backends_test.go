@@ -118,7 +118,7 @@ func TestBackendsRejects(t *testing.T) {
 
 // What package model says of the methods that a model is for is what the model says.
 func TestModes(t *testing.T) {
-	for _, a := range applications() {
+	for _, a := range applications {
 		m := must.Of(a.Build())(t)
 		for _, method := range tune.Methods() {
 			require.Equal(t, tune.Able(method, m.Advice().Modes), slices.Contains(model.Able(method), m.Name()), "%s, %s",
@@ -131,7 +131,7 @@ func TestModes(t *testing.T) {
 // application/stage/backend/eps.
 func BenchmarkBackends(b *testing.B) {
 	reference := must.Of(backends.Open(Reference))(b)
-	for _, a := range applications() {
+	for _, a := range applications {
 		b.Run("model="+a.Model+"/data="+a.Data, func(b *testing.B) {
 			m := must.Of(a.Build())(b)
 			s := must.Of(newPoint(context.Background(), m.Program(), reference))(b)
@@ -147,7 +147,7 @@ func BenchmarkBackends(b *testing.B) {
 									if stage == Run {
 										o.run(context.Background(), &row, m, 0)
 									} else {
-										o.stage(context.Background(), &row, s, stage, solver, 0, a)
+										o.stage(context.Background(), &row, s, solver, 0, a)
 									}
 									if row.Status == unsupported || row.Status == failed {
 										b.Skip(row.Reason)

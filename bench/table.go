@@ -35,14 +35,12 @@ func (r *BackendRow) cells() []webpage.Cell {
 			}
 		}
 	}
-	out := make([]webpage.Cell, len(of))
+	out := webpage.Texts(of...)
 	for k, text := range of {
-		out[k].Text = text
 		if text == "-" || text == "any" {
-			out[k].Key = new(string)
+			out[k] = webpage.Sorted(text, "")
 		} else if k == 3 { // without its unit
-			key := words.Exact(r.Seconds)
-			out[k].Key = &key
+			out[k] = webpage.Sorted(text, words.Exact(r.Seconds))
 		}
 	}
 	return out

@@ -31,7 +31,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -43,7 +42,6 @@ import (
 	"time"
 
 	"github.com/conetune/conetune/internal/atomicfile"
-	"github.com/conetune/conetune/internal/figure"
 )
 
 func main() {
@@ -184,9 +182,5 @@ func drawFile(picture, path string) error {
 	if err != nil {
 		return err
 	}
-	format, err := figure.Format(picture)
-	if err != nil {
-		return err
-	}
-	return atomicfile.Write(picture, func(w io.Writer) error { return draw(f).Write(w, format) })
+	return atomicfile.Write(picture, draw(f).As(picture))
 }

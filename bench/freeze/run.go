@@ -305,8 +305,5 @@ func (f *file) write() error {
 		fmt.Fprintf(b, "%s\n%s", map[bool]string{true: ","}[i > 0], line)
 	}
 	b.WriteString("\n]}\n")
-	return atomicfile.Write(f.path, func(w io.Writer) error {
-		_, err := b.WriteTo(w)
-		return err
-	})
+	return atomicfile.WriteBytes(f.path, b.Bytes())
 }

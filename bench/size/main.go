@@ -16,7 +16,6 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
-	"io"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -220,9 +219,5 @@ func (o *options) picture() error {
 		panel.Lines[at].X = append(panel.Lines[at].X, float64(l.Variables))
 		panel.Lines[at].Y = append(panel.Lines[at].Y, l.Seconds)
 	}
-	format, err := figure.Format(o.draw)
-	if err != nil {
-		return err
-	}
-	return atomicfile.Write(o.draw, func(w io.Writer) error { return f.Write(w, format) })
+	return atomicfile.Write(o.draw, f.As(o.draw))
 }

@@ -84,6 +84,14 @@ func Write(path string, encode func(io.Writer) error) (err error) {
 	return nil
 }
 
+// WriteBytes writes a file of this text.
+func WriteBytes(path string, text []byte) error {
+	return Write(path, func(w io.Writer) error {
+		_, err := w.Write(text)
+		return err
+	})
+}
+
 // Create opens a file for writing that grows while others may read it, empties it if it is there, and follows the rules
 // of Write for what is not replaced. The file is not written in one step.
 func Create(path string) (*os.File, error) {

@@ -131,6 +131,17 @@ func (f Figure) Write(w io.Writer, format string) error {
 	return err
 }
 
+// As writes the figure in the format that the name of a file asks for.
+func (f Figure) As(path string) func(w io.Writer) error {
+	return func(w io.Writer) error {
+		format, err := Format(path)
+		if err != nil {
+			return err
+		}
+		return f.Write(w, format)
+	}
+}
+
 // Draw is Write; it says where the data of the panels stand.
 func (f Figure) Draw(w io.Writer, format string) ([]Area, error) {
 	c := &canvas{width: width}

@@ -31,10 +31,9 @@ func WriteReport(dir string, o *Outcome) error {
 	figures := figuresOf(o)
 	for k := range figures {
 		f := &figures[k]
-		for _, format := range []string{"svg", "png"} {
-			err := atomicfile.Write(filepath.Join(folder, f.name+"."+format),
-				func(w io.Writer) error { return f.Write(w, format) })
-			if err != nil {
+		for _, ending := range []string{".svg", ".png"} {
+			path := filepath.Join(folder, f.name+ending)
+			if err := atomicfile.Write(path, f.As(path)); err != nil {
 				return fmt.Errorf("figure %s: %w", f.name, err)
 			}
 		}

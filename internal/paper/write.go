@@ -3,7 +3,6 @@ package paper
 import (
 	"encoding/csv"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -38,11 +37,7 @@ func WriteTables(dir string, p Plan, records []Record) error {
 		{"times.md", p.times(summaries)},
 		{"times.csv", timesCSV(summaries)},
 	} {
-		err := atomicfile.Write(filepath.Join(dir, f.name), func(w io.Writer) error {
-			_, err := io.WriteString(w, f.text)
-			return err
-		})
-		if err != nil {
+		if err := atomicfile.WriteBytes(filepath.Join(dir, f.name), []byte(f.text)); err != nil {
 			return err
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -88,11 +87,7 @@ func (k *Kind[I, R, P]) Write(dir string, o *Outcome[R, P]) error {
 		}
 		b.Write(line)
 	}
-	err := atomicfile.Write(path, func(w io.Writer) error {
-		_, err := b.WriteTo(w)
-		return err
-	})
-	if err != nil {
+	if err := atomicfile.WriteBytes(path, b.Bytes()); err != nil {
 		return err
 	}
 	return o.Manifest.write(dir)

@@ -253,13 +253,7 @@ func writeFiles(a *cli.App, job *tuneJob, split *dataset.Split, results []*tune.
 		func(r *tune.Result) bool { return len(r.Trace) > 0 })
 	drawn := func(path string, draw func(*report.Run, *dataset.Split, []*tune.Result) figure.Figure) func(
 		io.Writer) error {
-		return func(w io.Writer) error {
-			format, err := figure.Format(path)
-			if err != nil {
-				return err
-			}
-			return draw(job.run, split, results).Write(w, format)
-		}
+		return func(w io.Writer) error { return draw(job.run, split, results).As(path)(w) }
 	}
 	const noWrite, noDraw = "to write, as the run had no iterations", "to draw, as the run had no iterations"
 	for _, out := range []struct {

@@ -7,7 +7,6 @@ import (
 	"io"
 	"runtime"
 	"slices"
-	"sync"
 
 	"github.com/conetune/conetune/internal/crew"
 )
@@ -44,6 +43,14 @@ func (b *Block) TextLine(start, number int) (line []byte, next int, err error) {
 // ends: that error names the last line of a block.
 func (s *Source) SetBlocks(workers, length int) { s.workers, s.block = workers, length }
 
+// slot has a block, and what is made of it while others are.
+type slot[R any] struct {
+	block  Block
+	part   R
+	err    error
+	parsed chan struct{} // closed when it is; nil where there is no block
+}
+
 // Blocks goes through the rest of the text by blocks of whole lines: these are parsed side by side, each into an R that
 // starts as the zero R and is used again, and are merged one at a time in the order of the text, while others are
 // parsed. Only merge may call methods of the source that change it, and [Grow]. The first error by the order of the
@@ -52,84 +59,47 @@ func Blocks[R any](s *Source, parse func(b *Block, into *R) error, merge func(b 
 	if s.budget.over != nil {
 		return s.budget.over
 	}
-	workers := s.workers
-	if workers <= 0 {
-		workers = runtime.GOMAXPROCS(0)
-	}
-	c := &cutter{source: s, line: s.line, size: s.block}
-	if c.size <= 0 {
-		c.size = blockSize
-	}
-	var (
-		cutting sync.Mutex
-		cut     int
-		lock    sync.Mutex // of what follows
-		changed = sync.NewCond(&lock)
-		merged  int
-		first   error
-	)
-	// turn waits for k blocks to be merged; false means that there is an error instead.
-	turn := func(k int) bool {
-		lock.Lock()
-		defer lock.Unlock()
-		for merged < k && first == nil {
-			changed.Wait()
+	slots := make([]slot[R], cmp.Or(max(s.workers, 0), runtime.GOMAXPROCS(0)))
+	c := &cutter{source: s, line: s.line, size: cmp.Or(max(s.block, 0), blockSize)}
+	var group crew.Crew
+	defer group.Wait() // which panics where parse did
+	settle := func(t *slot[R]) error {
+		if t.parsed == nil {
+			return nil
 		}
-		return first == nil
+		<-t.parsed
+		t.parsed = nil
+		s.line = t.block.Line + t.block.lines - 1
+		if t.err == nil {
+			t.err = merge(&t.block, &t.part)
+		}
+		return cmp.Or(t.err, s.Over(), t.block.failure)
 	}
-	// next cuts a block, and says which it is; false means that there is none.
-	next := func(b *Block) (k int, ok bool) {
-		cutting.Lock()
-		defer cutting.Unlock()
-		if !turn(0) || c.ended || !c.fill(b, false) && (c.ended || !turn(cut) || !c.fill(b, true)) {
-			return cut, false
+	for next := 0; ; next++ {
+		own := &slots[next%len(slots)]
+		if err := settle(own); err != nil {
+			return err
 		}
-		cut++
-		return cut - 1, true
-	}
-	// follow merges block k after those before it.
-	follow := func(k int, b *Block, part *R, err error) {
-		if !turn(k) {
-			return
-		}
-		s.line = b.Line + b.lines - 1
-		if err == nil {
-			err = merge(b, part)
-		}
-		if over := s.budget.over; err == nil && over != nil {
-			err = over
-		}
-		lock.Lock()
-		defer lock.Unlock()
-		merged++
-		first = cmp.Or(first, err, b.failure)
-		changed.Broadcast()
-	}
-	group := crew.Crew{Failed: func() {
-		lock.Lock()
-		defer lock.Unlock()
-		first = cmp.Or(first, errPanic)
-		changed.Broadcast()
-	}}
-	for range workers {
-		group.Go(func() {
-			var b Block
-			var part R
-			for {
-				k, ok := next(&b)
-				if !ok {
-					return
+		if c.ended || !c.fill(&own.block, false) {
+			for k := range slots {
+				if err := settle(&slots[(next+k)%len(slots)]); err != nil {
+					return err
 				}
-				follow(k, &b, &part, parse(&b, &part))
 			}
+			if c.ended || !c.fill(&own.block, true) {
+				return nil
+			}
+		}
+		own.parsed, own.err = make(chan struct{}), errPanic
+		group.Go(func() {
+			defer close(own.parsed)
+			own.err = parse(&own.block, &own.part)
 		})
 	}
-	group.Wait()
-	return first
 }
 
 // errPanic ends the others where one panics.
-var errPanic = errors.New("textfile: a function that parses or merges panicked")
+var errPanic = errors.New("textfile: a function that parses panicked")
 
 // cutter cuts the text into blocks.
 type cutter struct {

@@ -11,9 +11,6 @@ import (
 
 // Crew is a group of goroutines. The zero Crew is ready for use.
 type Crew struct {
-	// Failed is called at the first panic, by the goroutine that panics; nil means nothing.
-	Failed func()
-
 	group    sync.WaitGroup
 	once     sync.Once
 	panicked any
@@ -25,12 +22,7 @@ func (c *Crew) Go(f func()) { c.group.Go(func() { c.run(f) }) }
 func (c *Crew) run(f func()) {
 	defer func() {
 		if p := recover(); p != nil {
-			c.once.Do(func() {
-				c.panicked = p
-				if c.Failed != nil {
-					c.Failed()
-				}
-			})
+			c.once.Do(func() { c.panicked = p })
 		}
 	}()
 	f()
@@ -81,12 +73,9 @@ func Ranges(n int, f func(from, to int)) {
 	All(parts, func(k int) { f(k*n/parts, (k+1)*n/parts) })
 }
 
-// Settle waits for all.
-func (c *Crew) Settle() { c.group.Wait() }
-
 // Wait waits for all, and panics with what the first of them panicked with.
 func (c *Crew) Wait() {
-	c.Settle()
+	c.group.Wait()
 	if c.panicked != nil {
 		panic(c.panicked)
 	}

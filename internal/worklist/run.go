@@ -94,35 +94,24 @@ func work[I, R any](ctx context.Context, todo []I, workers int, do func(context.
 	keep func(*R) error) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	all := crew.Crew{Failed: func() { stop(errWorker) }}
 	var mu sync.Mutex
 	observe()
-	next := func() (i I, ok bool) {
+	crew.By(len(todo), workers, func(_, k int) {
+		if ctx.Err() != nil {
+			return
+		}
+		r, err := do(ctx, todo[k])
 		mu.Lock()
 		defer mu.Unlock()
-		if ok = len(todo) > 0 && ctx.Err() == nil; ok {
-			i, todo = todo[0], todo[1:]
+		if err == nil {
+			err = keep(r)
 		}
-		return i, ok
-	}
-	for range min(workers, max(1, len(todo))) {
-		all.Go(func() {
-			for i, ok := next(); ok; i, ok = next() {
-				r, err := do(ctx, i)
-				mu.Lock()
-				if err == nil {
-					err = keep(r)
-				}
-				if err != nil {
-					stop(err) // the first cause stays
-				} else {
-					observe()
-				}
-				mu.Unlock()
-			}
-		})
-	}
-	all.Wait()
+		if err != nil {
+			stop(err) // the first cause stays
+		} else {
+			observe()
+		}
+	})
 	if err := context.Cause(ctx); err != nil && !errors.Is(err, context.Canceled) &&
 		!errors.Is(err, context.DeadlineExceeded) {
 		return err
@@ -204,9 +193,6 @@ func With(list []string, s string) []string {
 	}
 	return append(list, s)
 }
-
-// errWorker ends a run whose worker has panicked.
-var errWorker = errors.New("worklist: internal failure")
 
 // Shard is one part of the work, number Index of Count, from 1.
 type Shard struct{ Index, Count int }

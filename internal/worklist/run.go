@@ -27,7 +27,7 @@ func Run[I comparable, R, P any](ctx context.Context, k *Kind[I, R, P], w Work[I
 	if err != nil {
 		return nil, err
 	}
-	defer s.close()
+	defer s.file.Close() // which also ends the lock
 	m, rebuilt, err := k.manifestOf(o.Dir)
 	if err != nil {
 		return nil, err

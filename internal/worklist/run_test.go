@@ -55,7 +55,7 @@ func TestOneProcess(t *testing.T) {
 		t.Skip("no file locks here")
 	}
 	require.ErrorContains(t, err, "another process is writing to it")
-	ended, first := make(chan error), s.close
+	ended, first := make(chan error), s.file.Close
 	go func() { // as a process that was killed has the file until the system has taken it down
 		time.Sleep(100 * time.Millisecond)
 		ended <- first()
@@ -63,7 +63,7 @@ func TestOneProcess(t *testing.T) {
 	s, err = squares.open(dir, true)
 	require.NoError(t, <-ended)
 	require.NoError(t, err)
-	require.NoError(t, s.close())
+	require.NoError(t, s.file.Close())
 }
 
 // Records come in the order of the plan; what failed is done again where that is asked for, and its new record counts.

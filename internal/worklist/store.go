@@ -3,7 +3,6 @@ package worklist
 import (
 	"bytes"
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,7 +10,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"github.com/conetune/conetune/internal/atomicfile"
@@ -111,9 +109,6 @@ func (s *store[R]) add(r *R) error {
 	return nil
 }
 
-// close closes the file, which also ends the lock.
-func (s *store[R]) close() error { return s.file.Close() }
-
 // Read returns the records of a folder, in the order in which they were written. The rest of a line that a kill
 // has cut off is left out.
 func (k *Kind[I, R, P]) Read(dir string) ([]R, error) {
@@ -125,8 +120,17 @@ func (k *Kind[I, R, P]) Read(dir string) ([]R, error) {
 	return k.Decode(path, text[:bytes.LastIndexByte(text, '\n')+1])
 }
 
-// checksumEnd is how a line with a checksum ends: its last field is the SHA-256 of the line without it.
-var checksumEnd = regexp.MustCompile(`,"checksum":"sha256:([0-9a-f]{64})"\}$`)
+// sealed is a line with a checksum as its last field, the SHA-256 of the line without it.
+func sealed(line []byte) []byte {
+	end := len(line) - 1
+	return fmt.Appendf(line[:end:end], ",\"checksum\":\"sha256:%x\"}", sha256.Sum256(line))
+}
+
+// intact says whether a line has the checksum of the rest, or, as in early versions, none.
+func intact(line []byte) bool {
+	at := bytes.LastIndex(line, []byte(`"checksum":`)) // behind a comma
+	return at < 0 || bytes.Equal(line, sealed(append(bytes.Clone(line[:at-1]), '}')))
+}
 
 // Encode is a record as a line of results.jsonl. Numbers that are not finite are null there.
 func (k *Kind[I, R, P]) Encode(r *R) ([]byte, error) {
@@ -134,8 +138,7 @@ func (k *Kind[I, R, P]) Encode(r *R) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%v: %w", k.Head(r).Item, err)
 	}
-	sum := sha256.Sum256(text)
-	return fmt.Appendf(text[:len(text)-1], ",\"checksum\":\"sha256:%x\"}\n", sum), nil
+	return append(sealed(text), '\n'), nil
 }
 
 // Decode reads the lines of a results file, whose name is for messages. Lines of early versions have no checksum.
@@ -149,17 +152,10 @@ func (k *Kind[I, R, P]) Decode(path string, text []byte) ([]R, error) {
 		}
 		const remedy = "delete the line, and --resume does its work again"
 		var r R
-		var sum struct {
-			Checksum *string `json:"checksum"`
-		}
-		err := json.Unmarshal(line, &r)
-		if err == nil {
-			err = json.Unmarshal(line, &sum)
-		}
-		if err != nil {
+		if err := json.Unmarshal(line, &r); err != nil {
 			return nil, damaged("not a record of results: %v: %s", err, remedy)
 		}
-		if sum.Checksum != nil && !intact(line) {
+		if !intact(line) {
 			return nil, damaged("the checksum does not match, the line was changed or damaged: %s", remedy)
 		}
 		if schema := k.Head(&r).Schema; schema != k.Schema {
@@ -168,16 +164,6 @@ func (k *Kind[I, R, P]) Decode(path string, text []byte) ([]R, error) {
 		records = append(records, r)
 	}
 	return records, nil
-}
-
-// intact says whether a line has the checksum of the rest.
-func intact(line []byte) bool {
-	at := checksumEnd.FindSubmatchIndex(line)
-	if at == nil {
-		return false
-	}
-	sum := sha256.Sum256(append(bytes.Clone(line[:at[0]]), '}'))
-	return hex.EncodeToString(sum[:]) == string(line[at[2]:at[3]])
 }
 
 // Manifest says what a folder of results is about. It is written before the work begins, and again by a merge.

@@ -52,34 +52,30 @@ type File struct {
 
 // WriteDir writes files into a folder, which is made if needed; one that holds anything is an error. After an error
 // nothing is left of what was written.
-func WriteDir(dir string, files []File) (err error) {
+func WriteDir(dir string, files []File) error {
 	entries, err := os.ReadDir(dir)
+	made := errors.Is(err, fs.ErrNotExist)
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	case made:
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			return &Error{File: dir, Reason: "cannot be made: " + err.Error(), Err: err}
 		}
-		defer func() {
-			if err != nil {
-				os.Remove(dir)
-			}
-		}()
 	case err != nil:
 		return &Error{File: dir, Reason: "is not a directory that can be written to", Err: err}
 	case len(entries) > 0:
 		return &Error{File: dir, Reason: fmt.Sprintf("is not empty (%s), expected a new or an empty directory",
 			entries[0].Name())}
 	}
-	for _, f := range files {
-		path := filepath.Join(dir, f.Name)
-		if err := Write(path, f.Encode); err != nil {
+	for k, f := range files {
+		if err := Write(filepath.Join(dir, f.Name), f.Encode); err != nil {
+			for _, there := range files[:k] {
+				os.Remove(filepath.Join(dir, there.Name))
+			}
+			if made {
+				os.Remove(dir)
+			}
 			return err
 		}
-		defer func() {
-			if err != nil {
-				os.Remove(path)
-			}
-		}()
 	}
 	return nil
 }

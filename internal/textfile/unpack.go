@@ -40,7 +40,7 @@ func (s *Source) unpack(r io.Reader) (text io.Reader, err error) {
 		z, err = zstd.NewReader(plain, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), window)
 		if err == nil {
 			s.close = append(s.close, func() error { z.Close(); return nil })
-			text = windowed{z}
+			text = z
 		}
 	case head == "PK\x03\x04" || head == "PK\x05\x06": // the second one has no file
 		s.Packed = "zip"
@@ -56,18 +56,6 @@ func (s *Source) unpack(r io.Reader) (text io.Reader, err error) {
 		return nil, s.readError(0, &damage{s.Packed, err})
 	}
 	return &unpacked{r: text, how: s.Packed}, nil
-}
-
-// windowed says what a window that is too large is.
-type windowed struct{ r *zstd.Decoder }
-
-func (w windowed) Read(p []byte) (int, error) {
-	n, err := w.r.Read(p)
-	if errors.Is(err, zstd.ErrWindowSizeExceeded) {
-		err = fmt.Errorf("they ask for a window larger than a quarter of the budget of memory, %s ("+memory.More+")",
-			memory.Format(memory.Default()))
-	}
-	return n, err
 }
 
 // member opens the one file of a zip archive, whose list of files stands at its end.
@@ -116,9 +104,13 @@ func (d *damage) Error() string {
 	if errors.Is(d.err, io.ErrUnexpectedEOF) {
 		return "the " + d.how + " data end too early, is the file complete?"
 	}
-	err := d.err
-	if path := (*fs.PathError)(nil); errors.As(err, &path) { // a reader that went where the file is not
+	err, path := d.err, (*fs.PathError)(nil)
+	switch {
+	case errors.As(err, &path): // a reader that went where the file is not
 		err = path.Err
+	case errors.Is(err, zstd.ErrWindowSizeExceeded):
+		err = fmt.Errorf("they ask for a window larger than a quarter of the budget of memory, %s ("+memory.More+")",
+			memory.Format(memory.Default()))
 	}
 	return "the " + d.how + " data are damaged: " + strings.TrimPrefix(err.Error(), "bzip2 data invalid: ")
 }

@@ -9,10 +9,13 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/james-bowman/sparse"
+	"github.com/stretchr/testify/require"
+
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/internal/matrices"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/internal/planted"
-	"github.com/james-bowman/sparse"
 )
 
 // This file has what backends on C libraries share beside [Run]: tests of 32-bit integers, of settings, and of what a
@@ -29,24 +32,13 @@ func fromEnvironment(name string, otherwise int) int {
 // Open returns a registered backend.
 func Open(t testing.TB, name string) backends.ConicBackend {
 	t.Helper()
-	b, err := backends.Open(name)
-	must(t, err)
-	return b
-}
-
-// must ends the test with an error, and with where it came up.
-func must(t testing.TB, err error, where ...any) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(append(where, err)...)
-	}
+	return must.Of(backends.Open(name))(t)
 }
 
 // Setup returns a solver that is closed with the test.
 func Setup(t testing.TB, b backends.ConicBackend, p *backends.Problem, o backends.Options) backends.Solver {
 	t.Helper()
-	s, err := b.Setup(p, o)
-	must(t, err, "Setup:")
+	s := must.Of(b.Setup(p, o))(t)
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Errorf("Close: %v", err)
@@ -55,27 +47,19 @@ func Setup(t testing.TB, b backends.ConicBackend, p *backends.Problem, o backend
 	return s
 }
 
-func answer(t testing.TB, s backends.Solver, ctx context.Context) *backends.Solution {
-	t.Helper()
-	sol, err := s.Solve(ctx)
-	must(t, err, "Solve:")
-	return sol
-}
-
 // Answer is what Solve says, without an error.
 func Answer(t testing.TB, s backends.Solver) *backends.Solution {
 	t.Helper()
-	return answer(t, s, context.Background())
+	return must.Of(s.Solve(context.Background()))(t)
 }
 
 // Solve sets p up, solves it and closes the solver.
 func Solve(t testing.TB, b backends.ConicBackend, p *backends.Problem, o backends.Options) *backends.Solution {
 	t.Helper()
-	s, err := b.Setup(p, o)
-	must(t, err, "Setup:")
+	s := must.Of(b.Setup(p, o))(t)
 	defer s.Close()
 	sol := Answer(t, s)
-	must(t, s.Close(), "Close:")
+	require.NoError(t, s.Close())
 	return sol
 }
 
@@ -190,7 +174,7 @@ func GoesOn(t *testing.T, b backends.ConicBackend, kept func(backends.Solver) an
 			s := Setup(t, b, p, backends.Options{Eps: eps[0]})
 			before := kept(s)
 			for _, e := range eps {
-				must(t, s.(backends.Tightener).SetEps(e))
+				require.NoError(t, s.(backends.Tightener).SetEps(e))
 				sol := Answer(t, s)
 				if sol.Status != backends.Optimal || !(sol.Residuals.Max() <= e) {
 					t.Errorf("seed %d: %v with residuals %v at %g", seed, sol.Status, sol.Residuals, e)

@@ -8,7 +8,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/internal/stop/stoptest"
 )
 
@@ -85,7 +88,7 @@ func (s suite) endsAtAnyLook(t *testing.T) {
 			for at := 0; at < 1000; at += 1 + at/4 {
 				ctx := stoptest.After(at)
 				ctx.Cause = end.cause
-				sol := answer(t, solver, ctx)
+				sol := must.Of(solver.Solve(ctx))(t)
 				asked := ctx.Looks()
 				if asked <= at || sol.Status != end.status {
 					s.check(t, c, sol) // it was over before, or there was nothing left to do
@@ -97,11 +100,11 @@ func (s suite) endsAtAnyLook(t *testing.T) {
 					t.Errorf("%s: asked %d times after the end, expected at most %d", c.Name, asked-at, mostAfter)
 				}
 				// After an update the next one does not go on from an optimal point.
-				must(t, solver.Update(backends.Update{Q: c.Problem.Q}), c.Name)
+				require.NoError(t, solver.Update(backends.Update{Q: c.Problem.Q}), c.Name)
 				if again := Answer(t, solver); again.Status != fresh.Status {
 					t.Errorf("%s: status %v after a Solve that was ended, expected %v", c.Name, again.Status, fresh.Status)
 				}
-				must(t, solver.Update(backends.Update{Q: c.Problem.Q}), c.Name)
+				require.NoError(t, solver.Update(backends.Update{Q: c.Problem.Q}), c.Name)
 			}
 		}
 	}
@@ -124,7 +127,7 @@ func CancelDelay(t *testing.T, solver backends.Solver) time.Duration {
 			t.Fatal("the solve was over before it could be cancelled")
 		}
 		<-ctx.Done()
-		must(t, err, "Solve:")
+		require.NoError(t, err)
 		if sol.Status != backends.Cancelled || sol.Iterations < 0 {
 			t.Fatalf("status %v after %d iterations, expected cancelled", sol.Status, sol.Iterations)
 		}
@@ -135,7 +138,7 @@ func CancelDelay(t *testing.T, solver backends.Solver) time.Duration {
 
 func (s suite) wantStatus(t *testing.T, solver backends.Solver, ctx context.Context, want backends.Status) {
 	t.Helper()
-	if sol := answer(t, solver, ctx); sol.Status != want {
+	if sol := must.Of(solver.Solve(ctx))(t); sol.Status != want {
 		t.Errorf("status %v, expected %v", sol.Status, want)
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/internal/matrices"
+	"github.com/conetune/conetune/internal/must"
 )
 
 // Process tests what a library does with the process: it keeps no memory of the problems, leaves signals to the program
@@ -70,11 +71,8 @@ func memory(t *testing.T, round func()) {
 // resident returns the memory of the process in bytes.
 func resident(t *testing.T) int {
 	t.Helper()
-	text, err := os.ReadFile("/proc/self/statm")
-	must(t, err)
-	pages, err := strconv.Atoi(strings.Fields(string(text))[1])
-	must(t, err)
-	return pages * os.Getpagesize()
+	text := must.Of(os.ReadFile("/proc/self/statm"))(t)
+	return must.Of(strconv.Atoi(strings.Fields(string(text))[1]))(t) * os.Getpagesize()
 }
 
 // signalled has a SIGINT during a solve that ends at its time limit: it goes to the program, and the solve goes on.
@@ -82,8 +80,7 @@ func signalled(t *testing.T, s backends.Solver) {
 	got := make(chan os.Signal, 1)
 	signal.Notify(got, os.Interrupt)
 	defer signal.Stop(got)
-	self, err := os.FindProcess(os.Getpid())
-	must(t, err)
+	self := must.Of(os.FindProcess(os.Getpid()))(t)
 	time.AfterFunc(50*time.Millisecond, func() { _ = self.Signal(os.Interrupt) })
 	sol := Answer(t, s)
 	if sol.Status != backends.TimeLimit {
@@ -105,9 +102,7 @@ func silence(t *testing.T, solve func()) {
 	}
 	cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
 	cmd.Env = append(os.Environ(), "SILENCE=1")
-	out, err := cmd.CombinedOutput()
-	must(t, err)
-	if string(out) != "PASS\n" {
+	if out := must.Of(cmd.CombinedOutput())(t); string(out) != "PASS\n" {
 		t.Errorf("printed %q", out)
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/conetune/conetune/backends"
 )
 
@@ -31,7 +33,7 @@ func (s suite) warmStart(t *testing.T) {
 			before := fmt.Sprintf("%x", start)
 			for k, want := range []*backends.Solution{cold, s.once(t, &near)} {
 				b := [][]float64{c.Problem.B, near.B}[k]
-				must(t, errors.Join(solver.Update(backends.Update{B: b}), solver.WarmStart(start)))
+				require.NoError(t, errors.Join(solver.Update(backends.Update{B: b}), solver.WarmStart(start)))
 				sol := Answer(t, solver)
 				if sol.Status != want.Status || s.off(sol.Objective, want.Objective) {
 					t.Errorf("%v with %.12g, from nothing %v with %.12g; %s", sol.Status, sol.Objective, want.Status,

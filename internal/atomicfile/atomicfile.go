@@ -110,8 +110,7 @@ func SyncFolder(dir string) error { return explain(dir, syncFolder(dir)) }
 // target is where a path leads.
 type target struct {
 	name   string // with links followed
-	exists bool
-	direct bool // exists and is not a regular file
+	direct bool   // exists and is not a regular file
 	pipe   bool
 	mode   fs.FileMode
 }
@@ -136,7 +135,6 @@ func resolve(path string) (target, error) {
 	case info.IsDir():
 		return t, fmt.Errorf("%s: is a directory, expected the name of a file to write", path)
 	}
-	t.exists = true
 	t.direct = !info.Mode().IsRegular()
 	t.pipe = info.Mode()&fs.ModeNamedPipe != 0
 	t.mode = info.Mode().Perm()
@@ -150,11 +148,12 @@ func resolve(path string) (target, error) {
 // open opens what is written: the target itself where it is written directly, and else a new file beside it; a rename
 // would not ask whether the old one may be written to.
 func (t target) open() (*os.File, error) {
-	if t.exists {
-		f, err := os.OpenFile(t.name, os.O_WRONLY|dontWait, 0)
-		if err != nil || t.direct {
-			return f, err
-		}
+	f, err := os.OpenFile(t.name, os.O_WRONLY|dontWait, 0)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil || t.direct:
+		return f, err
+	default:
 		f.Close()
 	}
 	return create(t)

@@ -38,7 +38,7 @@ func (in Within) LDL(n int, a []float64, lda int, d []float64, sign []int8, eps,
 		return ldlUnblocked(n, a, lda, d, dInv[:], sign, eps, delta)
 	}
 	w := getWorkspace()
-	dInv := w.inverses()
+	dInv := w.dInv[:]
 	replaced := 0
 	for j := 0; j < n; j += ldlPanel {
 		nb := min(ldlPanel, n-j)
@@ -47,7 +47,7 @@ func (in Within) LDL(n int, a []float64, lda int, d []float64, sign []int8, eps,
 		}
 		diagonal := a[j+j*lda:]
 		below := n - j - nb
-		ld := w.scaled(max(nb, below) * nb)
+		ld := resize(&w.ld, max(nb, below)*nb)
 		replaced += ldlBlock(nb, diagonal, lda, d[j:], dInv, sign[j:], eps, delta, ld)
 		if below > 0 {
 			l21 := diagonal[nb:]

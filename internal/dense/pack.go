@@ -5,9 +5,9 @@ import "sync"
 // workspace holds the buffers of one call: grown on demand, kept in a pool, so that
 // calls allocate nothing in the steady state.
 type workspace struct {
-	a, b []float64 // packed blocks of A and strips of B
-	ld   []float64 // L D of the panel that LDL is working on
-	dInv []float64 // reciprocals of its D
+	a, b []float64         // packed blocks of A and strips of B
+	ld   []float64         // L D of the panel that LDL is working on
+	dInv [ldlPanel]float64 // reciprocals of its D
 }
 
 var workspaces = sync.Pool{New: func() any { return new(workspace) }}
@@ -23,12 +23,6 @@ func resize(buf *[]float64, n int) []float64 {
 	}
 	return (*buf)[:n]
 }
-
-// scaled returns n entries for L D.
-func (w *workspace) scaled(n int) []float64 { return resize(&w.ld, n) }
-
-// inverses returns ldlPanel entries for the reciprocals of D.
-func (w *workspace) inverses() []float64 { return resize(&w.dInv, ldlPanel) }
 
 // packA copies an m x k block of A to panels of rowsPerBlock rows.
 func (w *workspace) packA(m, k int, a []float64, lda int) []float64 {

@@ -23,45 +23,36 @@ func system() int64 {
 
 // limit is what the files of a system say.
 func limit(root fs.FS) int64 {
-	n := int64(math.MaxInt64)
-	if total, ok := physical(root); ok {
-		n = total
+	if n := min(physical(root), groups(root)); n < unknown {
+		return n
 	}
-	if total, ok := groups(root); ok {
-		n = min(n, total)
-	}
-	if n == math.MaxInt64 {
-		return Fallback
-	}
-	return n
+	return Fallback
 }
 
+// unknown is larger than any memory.
+const unknown = math.MaxInt64
+
 // physical reads MemTotal, which is in KiB.
-func physical(root fs.FS) (int64, bool) {
-	text, err := fs.ReadFile(root, "proc/meminfo")
-	if err != nil {
-		return 0, false
-	}
+func physical(root fs.FS) int64 {
+	text, _ := fs.ReadFile(root, "proc/meminfo")
 	for line := range bytes.Lines(text) {
 		words := bytes.Fields(line)
 		if len(words) >= 2 && string(words[0]) == "MemTotal:" {
-			n, err := strconv.ParseInt(string(words[1]), 10, 44)
-			return n << 10, err == nil && n > 0
+			if n, err := strconv.ParseInt(string(words[1]), 10, 44); err == nil && n > 0 {
+				return n << 10
+			}
 		}
 	}
-	return 0, false
+	return unknown
 }
 
 // groups is the smallest limit of the control groups of this process and of those above. Lines
 // of /proc/self/cgroup are number:controllers:path, and version 2 has number 0 without
 // controllers. In a container, the folders may start further down than the path says: then
 // none but the topmost is found, which is the container's.
-func groups(root fs.FS) (int64, bool) {
-	text, err := fs.ReadFile(root, "proc/self/cgroup")
-	if err != nil {
-		return 0, false
-	}
-	least := int64(math.MaxInt64)
+func groups(root fs.FS) (least int64) {
+	text, _ := fs.ReadFile(root, "proc/self/cgroup")
+	least = unknown
 	for line := range strings.Lines(string(text)) {
 		parts := strings.SplitN(strings.TrimSuffix(line, "\n"), ":", 3)
 		if len(parts) != 3 {
@@ -86,5 +77,5 @@ func groups(root fs.FS) (int64, bool) {
 			}
 		}
 	}
-	return least, least < math.MaxInt64
+	return least
 }

@@ -163,32 +163,23 @@ func (t grown) row(rng *rand.Rand, weights []float64) []byte {
 func draw(f *file) figure.Figure {
 	seconds, memory := figure.Panel{YLabel: "CPU seconds", LogY: true}, figure.Panel{YLabel: "peak memory (MB)",
 		LogY: true}
-	jobs := grownTables(math.Inf(1))
-	var series []string
-	for _, j := range jobs {
-		if !slices.Contains(series, j.series) {
-			series = append(series, j.series)
-		}
-	}
-	style := 0
-	for _, name := range series {
-		var x, y, z []float64
-		for _, j := range jobs {
-			if r := f.find(j.name); r != nil && j.series == name && r.grade() > 0 {
-				x, y, z = append(x, float64(j.table.(grown).nonzeros())), append(y, r.Seconds), append(z, r.Peak)
-			}
-		}
-		if len(x) == 0 {
+	for _, j := range grownTables(math.Inf(1)) {
+		r := f.find(j.name)
+		if r == nil || r.grade() == 0 {
 			continue
 		}
-		words := strings.Fields(name) // the sweep, with logistic or the method
-		name = words[0] + " " + words[2]
+		words := strings.Fields(j.series) // the sweep, with logistic or the method
+		name, x := words[0]+" "+words[2], float64(j.table.(grown).nonzeros())
 		if words[1] == "logistic" {
 			name = words[0] + " " + words[1]
 		}
-		seconds.Lines = append(seconds.Lines, figure.Line{Name: name + slope(x, y), X: x, Y: y, Style: style})
-		memory.Lines = append(memory.Lines, figure.Line{Name: name + slope(x, z), X: x, Y: z, Style: style})
-		style++
+		seconds.Add(name, len(seconds.Lines), x, r.Seconds)
+		memory.Add(name, len(memory.Lines), x, r.Peak)
+	}
+	for _, lines := range [][]figure.Line{seconds.Lines, memory.Lines} {
+		for k := range lines {
+			lines[k].Name += slope(lines[k].X, lines[k].Y)
+		}
 	}
 	return figure.Figure{Title: "Growth with the table", XLabel: "nonzeros of the table", LogX: true,
 		Panels: []figure.Panel{seconds, memory}}

@@ -207,17 +207,9 @@ func (o *options) picture() error {
 		if !slices.Contains(names, name) {
 			names = append(names, name)
 		}
-		if l.Status != backends.Optimal.String() {
-			continue
+		if l.Status == backends.Optimal.String() {
+			f.Panels[slices.Index(of, l.Family)].Add(name, slices.Index(names, name), float64(l.Variables), l.Seconds)
 		}
-		panel := &f.Panels[slices.Index(of, l.Family)]
-		at := slices.IndexFunc(panel.Lines, func(line figure.Line) bool { return line.Name == name })
-		if at < 0 {
-			at = len(panel.Lines)
-			panel.Lines = append(panel.Lines, figure.Line{Name: name, Style: slices.Index(names, name)})
-		}
-		panel.Lines[at].X = append(panel.Lines[at].X, float64(l.Variables))
-		panel.Lines[at].Y = append(panel.Lines[at].Y, l.Seconds)
 	}
 	return atomicfile.Write(o.draw, f.As(o.draw))
 }

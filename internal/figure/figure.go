@@ -15,6 +15,7 @@ import (
 	"io"
 	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -58,6 +59,16 @@ type Panel struct {
 	Band [2]float64
 	// NoLegend says that the names of the lines are in the legend of another panel.
 	NoLegend bool
+}
+
+// Add adds a point to the line of a name, which is the last one where it is new, of the style.
+func (panel *Panel) Add(name string, style int, x, y float64) {
+	at := slices.IndexFunc(panel.Lines, func(l Line) bool { return l.Name == name })
+	if at < 0 {
+		at, panel.Lines = len(panel.Lines), append(panel.Lines, Line{Name: name, Style: style})
+	}
+	l := &panel.Lines[at]
+	l.X, l.Y = append(l.X, x), append(l.Y, y)
 }
 
 // Line is a sequence of points, X and Y of equal length. Its name goes into the

@@ -28,7 +28,9 @@ func (d *draw) generate(id ID) *Case {
 		for range d.IntN(4) {
 			d.rewrite(c)
 		}
-		d.scale(c, float64(id.Scale))
+		if n, m := c.Dims(); id.Scale > 0 {
+			c.Scale(d.scaling(n, m, float64(id.Scale)))
+		}
 	}
 	c.ID = id
 	c.Measure()

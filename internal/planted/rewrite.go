@@ -9,26 +9,23 @@ import (
 
 // rewritings make the program degenerate, or say the same in another way. All that was planted stays true, or follows
 // along. They leave alone what they cannot change.
-var rewritings = []struct {
-	name  string
-	apply func(*draw, *Case)
-}{
-	{"row repeated", (*draw).repeatRow},
-	{"row of zeros", (*draw).addZeroRow},
-	{"rows added up", (*draw).sumRows},
-	{"column of zeros", func(_ *draw, c *Case) { c.addColumn(make([]float64, len(c.B)), make([]float64, len(c.Q)+1), 0) }},
-	{"column copied", (*draw).copyColumn},
-	{"variable fixed", (*draw).fix},
-	{"bounds far away", (*draw).farBounds},
-	{"columns permuted", (*draw).permuteColumns},
-	{"cones permuted", (*draw).permuteCones},
-	{"rows by themselves", func(d *draw, c *Case) { c.byRows(func() int { return d.IntN(4) }) }},
-	{"dual", func(_ *draw, c *Case) { c.dualise() }},
-	{"without presolve", func(_ *draw, c *Case) { c.Whole = true }},
-	{"zeros stored", func(_ *draw, c *Case) { c.Stored = true }},
+var rewritings = []func(*draw, *Case){
+	(*draw).repeatRow,
+	(*draw).addZeroRow,
+	(*draw).sumRows,
+	func(_ *draw, c *Case) { c.addColumn(make([]float64, len(c.B)), make([]float64, len(c.Q)+1), 0) }, // of zeros
+	(*draw).copyColumn,
+	(*draw).fix,
+	(*draw).farBounds,
+	(*draw).permuteColumns,
+	(*draw).permuteCones,
+	func(d *draw, c *Case) { c.byRows(func() int { return d.IntN(4) }) },
+	func(_ *draw, c *Case) { c.dualise() },
+	func(_ *draw, c *Case) { c.Whole = true },
+	func(_ *draw, c *Case) { c.Stored = true },
 }
 
-func (d *draw) rewrite(c *Case) { rewritings[d.IntN(len(rewritings))].apply(d, c) }
+func (d *draw) rewrite(c *Case) { rewritings[d.IntN(len(rewritings))](d, c) }
 
 // line is a row of a program with its entries of all that was planted.
 type line struct {
@@ -334,15 +331,8 @@ type Scaling struct {
 	Objective, RightSide float64
 }
 
-// scale applies a scaling within 10^-k and 10^k.
-func (d *draw) scale(c *Case, k float64) {
-	if k > 0 {
-		n, m := c.Dims()
-		c.Scale(d.scaling(n, m, k))
-	}
-}
-
-// scaling draws one by powers of 2: of the rows, columns, objective, right-hand side, or several of them.
+// scaling draws one within 10^-k and 10^k by powers of 2: of the rows, columns, objective, right-hand side, or several
+// of them.
 func (d *draw) scaling(n, m int, k float64) Scaling {
 	which := 1 + d.IntN(15)
 	part := func(bit, n int) []float64 {

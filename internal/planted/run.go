@@ -170,7 +170,8 @@ func (r Run) Do(ctx context.Context) *Tally {
 		if ctx.Err() != nil {
 			return
 		}
-		r.One(ID{r.Mode, r.Scales[k/r.N], r.Mix, r.First + uint64(k%r.N)}, tallies[worker])
+		id := ID{r.Mode, r.Scales[k/r.N], r.Mix, r.First + uint64(k%r.N)}
+		r.draw(id, newDraw(id), tallies[worker])
 		if n := done.Add(1); r.Progress != nil {
 			r.Progress(int(n))
 		}
@@ -191,9 +192,7 @@ func (r Run) Do(ctx context.Context) *Tally {
 	return out
 }
 
-// One runs one case and counts the verdicts.
-func (r Run) One(id ID, t *Tally) { r.draw(id, newDraw(id), t) }
-
+// draw runs the case of a draw and counts the verdicts.
 func (r Run) draw(id ID, d *draw, t *Tally) {
 	t.from = d
 	switch id.Mode {

@@ -39,9 +39,9 @@ func newProgram(fits []bilevel.Joint, workers int, lower bool) *program {
 const (
 	// rounds bounds the models and working sets of one solve.
 	rounds = 60
-	// fineShare of the tolerance is the increase of the dual function that is worth a step, and an error of the fits. Where
-	// the point that this leads to is too far off, as the error of constraints goes with the root of it and counts Alpha
-	// times, it is a smaller one, by finer at the most and finest in all.
+	// fineShare of the tolerance is the increase of the dual function that is worth a step, and an error of the fits.
+	// Where the point that this leads to is too far off, as the error of constraints goes with the root of it and counts
+	// Alpha times, it is a smaller one, by finer at the most and finest in all.
 	fineShare, finer, finest = 1e-4, 1e-4, 1e-14
 	// mostWork bounds the multiplications that one program may take, for each part, see [bilevel.JointSolver]: about a
 	// quarter of a minute. Programs that are solved take a hundredth of it; those that come there, on tables whose
@@ -89,7 +89,8 @@ func (p *program) solve(ctx context.Context, from state, floor []float64, most f
 		}
 	}
 	quadratic, tol := p.solvers[0].Quadratic(), p.c.Tol
-	f := &dual{at: p.at, curvature: p.curvature, most: most, tol: p.fine * tol, loose: p.traits[0].Compact(), pinned: p.lower}
+	f := &dual{at: p.at, curvature: p.curvature, most: most, tol: p.fine * tol, loose: p.traits[0].Compact(),
+		pinned: p.lower}
 	var stall numerics.Stall
 	far, before := reach(firstReach), p.merit(from)
 	for range rounds {

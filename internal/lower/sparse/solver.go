@@ -210,8 +210,8 @@ func (s *solver) objective(w *bilevel.JointWeights, v bilevel.Values) float64 {
 	return sum + w.Rho/2*square
 }
 
-// Curvature implements [bilevel.JointSolver]: with the gradients J of l and the penalties on what is free to move, it is
-// J'A^-1 J.
+// Curvature implements [bilevel.JointSolver]: with the gradients J of l and the penalties on what is free to move, it
+// is J'A^-1 J.
 func (s *solver) Curvature(ctx context.Context, w *bilevel.JointWeights) [][]float64 {
 	free, order := s.problem.Free(), 1+len(s.kept)
 	j, solved, out := make([][]float64, order), make([][]float64, order), make([][]float64, order)

@@ -59,7 +59,7 @@ func AnalyzeWith(n int, colptr, rowidx []int32, sign []int8, o Options) (*Factor
 	if err := f.allocate(sign, &o); err != nil {
 		return nil, err
 	}
-	if f.mapEntries(colptr, rowidx, g); !o.Stop.Reached(0) {
+	if f.mapEntries(colptr, rowidx); !o.Stop.Reached(0) {
 		f.address()
 	}
 	if o.Stop.Reached(0) {
@@ -79,14 +79,12 @@ func (f *Factor) shape(g *groups, k pattern, o *Options) error {
 	}
 	perm := order.AMD(count, k.ptr, k.ind, order.Options{Weights: g.weight, Stop: o.Stop})
 	up, parent, post := tree(k, perm, o.Stop)
+	if post != nil && !identity(post) {
+		perm = compose(perm, post)
+		up, parent, post = tree(k, perm, o.Stop)
+	}
 	if post == nil {
 		return ErrStopped
-	}
-	if !identity(post) {
-		perm = compose(perm, post)
-		if up, parent, post = inPostorder(up, parent, post, o.Stop); post == nil {
-			return ErrStopped
-		}
 	}
 	entries := order.ColCounts(count, up.ptr, up.ind, parent, post, o.Stop)
 	if entries == nil {

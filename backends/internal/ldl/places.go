@@ -32,90 +32,31 @@ func (f *Factor) diagonal(j int32) int32 {
 	return ^j
 }
 
-// mapEntries finds the place of each entry of K. The members of a group are
-// consecutive columns of one panel, so that the places of one give those of the
-// others.
-func (f *Factor) mapEntries(colptr, rowidx []int32, g *groups) {
+// mapEntries finds the place of each entry of K. Where entries follow each other in a column of K and in L, there as
+// rows of one column or as columns of one panel, the place of one gives that of the next.
+func (f *Factor) mapEntries(colptr, rowidx []int32) {
 	f.place = make([]int32, len(rowidx))
-	// where column c has the first member of each group
-	seen, at := make([]int32, len(g.ptr)), make([]int32, len(g.ptr))
-	for c := range int32(f.n) {
-		if f.within.Stop.Reached(entryWork * (1 + int(colptr[c+1]-colptr[c]))) {
+	for c, j := range f.inverse {
+		from, to := colptr[c], colptr[c+1]
+		if f.within.Stop.Reached(entryWork * (1 + int(to-from))) {
 			return
 		}
-		if g.first[c] != c {
-			f.copyPlaces(c, colptr, rowidx, g)
-			continue
-		}
-		for k := colptr[c]; k < colptr[c+1]; k++ {
-			r := rowidx[k]
-			i, j := f.inverse[r], f.inverse[c]
-			group := g.column[r]
-			switch first := g.first[r]; {
+		last := int32(-2) // the row of the entry before
+		for k := from; k < to; k++ {
+			i := f.inverse[rowidx[k]]
+			p := &f.panels[f.owner[i]]
+			switch next := i == last+1; {
 			case i == j:
 				f.place[k] = f.diagonal(i)
-			case first == r:
-				f.place[k] = f.find(max(i, j), min(i, j))
-				if group >= 0 {
-					seen[group], at[group] = c+1, f.place[k]
-				}
-			case seen[group] == c+1:
-				f.place[k] = at[group] + f.step(r, i > j)*(i-f.inverse[first])
+			case next && last > j:
+				f.place[k] = f.place[k-1] + 1
+			case next && i < j && last >= p.first && p.kind != small:
+				f.place[k] = f.place[k-1] + int32(p.ld)
 			default:
 				f.place[k] = f.find(max(i, j), min(i, j))
 			}
+			last = i
 		}
-	}
-}
-
-// step returns how far apart the entries of consecutive members of the group of
-// node r are, as rows of L or as columns.
-func (f *Factor) step(r int32, row bool) int32 {
-	if row {
-		return 1
-	}
-	return int32(f.panels[f.owner[f.inverse[r]]].ld)
-}
-
-// copyPlaces takes the places of the entries of column c from those of the first
-// member of its group, which has the same entries in the same order.
-func (f *Factor) copyPlaces(c int32, colptr, rowidx []int32, g *groups) {
-	first := g.first[c]
-	j, j0 := f.inverse[c], f.inverse[first]
-	asColumn, asRow := f.step(c, false)*(j-j0), j-j0
-	rows, place := rowidx[colptr[c]:colptr[c+1]], f.place[colptr[c]:colptr[c+1]]
-	rows0, place0 := rowidx[colptr[first]:colptr[first+1]], f.place[colptr[first]:colptr[first+1]]
-	from := 0
-	if end := len(rows) - 1; end == len(rows0)-1 && rows[end] == c && slices.Equal(rows[:end], rows0[:end]) {
-		for k, r := range rows[:end] {
-			step := asRow
-			if f.inverse[r] > j {
-				step = asColumn
-			}
-			place[k] = place0[k] + step
-		}
-		place[end] = f.diagonal(j)
-		return
-	}
-	for k, r := range rows {
-		i := f.inverse[r]
-		switch {
-		case r == c:
-			place[k] = f.diagonal(i)
-			continue
-		case g.early[r] >= 0:
-			place[k] = f.find(j, i)
-			continue
-		}
-		for rows0[from] != r {
-			from++
-		}
-		if i > j {
-			place[k] = place0[from] + asColumn
-		} else {
-			place[k] = place0[from] + asRow
-		}
-		from++
 	}
 }
 

@@ -45,29 +45,6 @@ func permuteUpper(n int, ptr, ind, perm []int32, s *stop.Stop) pattern {
 	return out
 }
 
-// inPostorder returns what tree does for the permutation composed with post: descendants stay before their ancestors,
-// so that the tree and the upper triangle are the same but for the numbers of the columns.
-func inPostorder(up pattern, parent, post []int32, s *stop.Stop) (pattern, []int32, []int32) {
-	n, inv := len(post), invert(post)
-	out, above := pattern{ptr: make([]int32, n+1), ind: make([]int32, 0, len(up.ind))}, make([]int32, n)
-	for k, j := range post {
-		if s.Reached(entryWork * (1 + int(up.ptr[j+1]-up.ptr[j]))) {
-			return pattern{}, nil, nil
-		}
-		for _, i := range up.ind[up.ptr[j]:up.ptr[j+1]] {
-			out.ind = append(out.ind, inv[i])
-		}
-		out.ptr[k+1] = int32(len(out.ind))
-		if above[k] = parent[j]; parent[j] >= 0 {
-			above[k] = inv[parent[j]]
-		}
-	}
-	for k := range post {
-		post[k] = int32(k)
-	}
-	return out, above, post
-}
-
 // entryWork is what a visit of an entry is to a Stop, in nanoseconds or so.
 const entryWork = 4
 

@@ -129,7 +129,6 @@ type Factor struct {
 	sign    []int8
 	x       []float64 // permuted vector of a solve
 	gather  []float64
-	flops   float64
 	length  int // of all panels, what half a solve is to a Stop
 	work
 	stages  []stage
@@ -147,12 +146,8 @@ func Analyze(n int, colptr, rowidx []int32, sign []int8) (*Factor, error) {
 	return AnalyzeWith(n, colptr, rowidx, sign, Options{})
 }
 
-// Nonzeros returns the number of stored entries of L, Flops the number of
-// multiply-adds of a factorisation.
+// Nonzeros returns the number of stored entries of L.
 func (f *Factor) Nonzeros() int { return len(f.val) }
-
-// Flops returns the number of multiply-adds of one factorisation.
-func (f *Factor) Flops() float64 { return f.flops }
 
 // allocate gives every panel its place and makes the buffers.
 func (f *Factor) allocate(sign []int8, o *Options) error {
@@ -174,7 +169,6 @@ func (f *Factor) allocate(sign []int8, o *Options) error {
 			total += k
 			for j := range p.width {
 				k := len(p.below(j))
-				f.flops += float64(k*(k+1)) / 2
 				addresses += k * (k + 1) / 2
 			}
 			continue
@@ -187,10 +181,6 @@ func (f *Factor) allocate(sign []int8, o *Options) error {
 		}
 		rowMax, widest = max(rowMax, k), max(widest, w)
 		scaled = max(scaled, k*w)
-		f.flops += float64(w) * float64(k) * float64(k+1) / 2
-		if p.kind == clique {
-			f.flops += float64(w*w*w)/6 + float64(w*w*k)/2
-		}
 		f.segment(p)
 		for _, g := range p.segments {
 			if !g.dense {

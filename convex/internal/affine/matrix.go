@@ -65,10 +65,20 @@ func wrap(m mat.Matrix) *Matrix {
 	return wrap(coo.ToCSC())
 }
 
-// Each calls f for the entries that are not zero, column by column.
+// Each calls f for the entries that are not zero, of a dense matrix row by row, of a sparse one column by column.
 func (w *Matrix) Each(f func(i, j int, v float64)) {
-	for j := range w.Cols {
-		w.EachOf(j, func(i int, v float64) { f(i, j, v) })
+	if w.Dense == nil {
+		for j := range w.Cols {
+			w.EachOf(j, func(i int, v float64) { f(i, j, v) })
+		}
+		return
+	}
+	for i := range w.Rows {
+		for j, v := range w.Row(i) {
+			if v != 0 {
+				f(i, j, v)
+			}
+		}
 	}
 }
 
@@ -132,54 +142,20 @@ func (w *Matrix) Row(i int) []float64 { return w.Dense[i*w.Stride : i*w.Stride+w
 func (w *Matrix) Nonzeros() []int {
 	w.once.Do(func() {
 		w.counts = make([]int, w.Cols)
-		if w.Dense == nil {
-			for j := range w.Cols {
-				for k := w.Ptr[j]; k < w.Ptr[j+1]; k++ {
-					if w.Val[k] != 0 {
-						w.counts[j]++
-					}
-				}
-			}
-			return
-		}
-		for i := range w.Rows {
-			for j, v := range w.Row(i) {
-				if v != 0 {
-					w.counts[j]++
-				}
-			}
-		}
+		w.Each(func(_, j int, _ float64) { w.counts[j]++ })
 	})
 	return w.counts
 }
 
 // Finite returns the position of an entry that is not a finite number, if any.
 func (w *Matrix) Finite() (i, j int, ok bool) {
-	if w.Dense == nil {
-		for j := range w.Cols {
-			for k := w.Ptr[j]; k < w.Ptr[j+1]; k++ {
-				if NotFinite(w.Val[k]) {
-					return w.Ind[k], j, false
-				}
-			}
+	ok = true
+	w.Each(func(row, col int, v float64) {
+		if ok && NotFinite(v) {
+			i, j, ok = row, col, false
 		}
-		return 0, 0, true
-	}
-	for i := range w.Rows {
-		// 0*v is 0 for finite v and NaN otherwise; the sum carries a NaN to the end.
-		row, sum := w.Row(i), 0.0
-		for _, v := range row {
-			sum += 0 * v
-		}
-		if sum != 0 {
-			for j, v := range row {
-				if NotFinite(v) {
-					return i, j, false
-				}
-			}
-		}
-	}
-	return 0, 0, true
+	})
+	return i, j, ok
 }
 
 func NotFinite(v float64) bool { return v-v != 0 }

@@ -431,23 +431,11 @@ func (t *Term) coefs() []float64 {
 // EachEntry calls f for the entries of the unweighted map: row r of the term, which adds to Row(r) of the expression,
 // source entry and value.
 func (t *Term) EachEntry(f func(r, j int, v float64)) {
-	for r := range t.Rows {
-		switch {
-		case t.Mat == nil:
-			f(r, t.Entry(r), t.Fixed(r))
-		case t.Mat.Dense != nil:
-			for c, v := range t.Mat.Row(r) {
-				if v != 0 {
-					f(r, t.First+c, t.Fixed(r)*v)
-				}
-			}
-		}
+	if t.Mat != nil {
+		t.Mat.Each(func(r, c int, v float64) { f(r, t.First+c, t.Fixed(r)*v) })
+		return
 	}
-	if t.Mat != nil && t.Mat.Dense == nil {
-		for c := range t.Mat.Cols {
-			for k := t.Mat.Ptr[c]; k < t.Mat.Ptr[c+1]; k++ {
-				f(t.Mat.Ind[k], t.First+c, t.Fixed(t.Mat.Ind[k])*t.Mat.Val[k])
-			}
-		}
+	for r := range t.Rows {
+		f(r, t.Entry(r), t.Fixed(r))
 	}
 }

@@ -141,20 +141,6 @@ func (f *filler) fill(t *affine.Term, i int) {
 func (f *filler) fillMatrix(t *affine.Term, i int) {
 	m := t.Mat
 	there, start := f.there(t)
-	if t.Plain() && !t.Sum && m.Dense != nil {
-		next, ind, val, scale := f.next[start:], f.Ind, f.a.base, -t.Scale
-		for r := range m.Rows {
-			values, row := m.Row(r), f.Row(i, t.Row(r))
-			for k, c := range there {
-				if v := values[c]; v != 0 {
-					p := next[k]
-					ind[p], val[p] = row, scale*v
-					next[k] = p + 1
-				}
-			}
-		}
-		return
-	}
 	for k, c := range there {
 		pos := -1
 		m.EachOf(c, func(r int, v float64) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/formats/internal/program"
@@ -93,20 +94,15 @@ func (r *reader) scalarCones() {
 	}
 }
 
-// kinds are the cones without powers.
-var kinds = map[string]string{
-	"F": Free, "L+": Nonnegative, "L-": Nonpositive, "L=": Zero, "Q": SecondOrder, "QR": RotatedSecond,
-	"EXP": Exponential, "EXP*": DualExponential, "SVECPSD": PSDVector, "GMEANABS": GeometricMean,
-	"GMEANABS*": DualGeometricMean,
-}
+// plainKinds are the cones without powers.
+var plainKinds = []string{Free, Nonnegative, Nonpositive, Zero, SecondOrder, RotatedSecond,
+	Exponential, DualExponential, PSDVector, GeometricMean, DualGeometricMean}
 
 // cone reads the current line.
 func (r *reader) cone() (c Cone) {
 	c.Dim = r.count(1, "the dimension of a cone")
 	word := r.Words[0]
-	if kind, ok := kinds[string(word)]; ok {
-		c.Kind = kind
-	} else {
+	if c.Kind = string(word); !slices.Contains(plainKinds, c.Kind) {
 		text, name, _ := bytes.Cut(bytes.TrimPrefix(word, []byte("@")), []byte(":"))
 		list := r.powers
 		switch {

@@ -158,60 +158,53 @@ func (c *constraints) row(i int, sign, shift float64) {
 	c.count++
 }
 
+// kindOf are the cones of package backends that the format has.
+var kindOf = map[backends.ConeKind]string{
+	backends.ZeroCone: Zero, backends.NonnegativeCone: Nonnegative, backends.SecondOrderCone: SecondOrder,
+	backends.PSDCone: PSDVector, backends.ExponentialCone: Exponential, backends.DualExponentialCone: DualExponential,
+	backends.PowerCone: Power, backends.DualPowerCone: DualPower,
+	backends.GeneralizedPowerCone: Power, backends.DualGeneralizedPowerCone: DualPower,
+}
+
 func (c *constraints) cone(first int, k backends.Cone) error {
-	out := Cone{Dim: k.Dim}
-	switch k.Kind {
-	case backends.ZeroCone:
-		out.Kind = Zero
-	case backends.NonnegativeCone:
-		out.Kind = Nonnegative
-	case backends.SecondOrderCone:
-		out.Kind = SecondOrder
-	case backends.PSDCone:
-		out.Kind = PSDVector
-	case backends.ExponentialCone, backends.DualExponentialCone: // the format has (w, v, u) for our (u, v, w)
-		out.Kind = Exponential
-		if k.Kind == backends.DualExponentialCone {
-			out.Kind = DualExponential
-		}
-		for i := 2; i >= 0; i-- {
-			c.row(first+i, 1, 0)
-		}
-		c.m.Con = append(c.m.Con, out)
+	if k.Kind == backends.BoxCone {
+		c.box(first, k)
 		return nil
-	case backends.PowerCone:
-		out.Kind, out.Powers = Power, []float64{k.Alpha, 1 - k.Alpha}
-	case backends.DualPowerCone:
-		out.Kind, out.Powers = DualPower, []float64{k.Alpha, 1 - k.Alpha}
-	case backends.GeneralizedPowerCone:
-		out.Kind, out.Powers = Power, k.Weights
-	case backends.DualGeneralizedPowerCone:
-		out.Kind, out.Powers = DualPower, k.Weights
-	case backends.BoxCone:
-		for i := range k.Dim {
-			lower, upper := k.Lower[i], k.Upper[i]
-			switch {
-			case lower == upper:
-				c.bound(Zero, first+i, 1, lower)
-				continue
-			case !math.IsInf(lower, -1):
-				c.bound(Nonnegative, first+i, 1, lower)
-			}
-			if !math.IsInf(upper, 1) {
-				c.bound(Nonnegative, first+i, -1, upper)
-			}
-		}
-		return nil
-	default:
+	}
+	out := Cone{Kind: kindOf[k.Kind], Dim: k.Dim, Powers: k.Weights}
+	if out.Kind == "" {
 		return fmt.Errorf("cbf: the format has no cone of kind %v", k.Kind)
+	}
+	if k.Kind == backends.PowerCone || k.Kind == backends.DualPowerCone {
+		out.Powers = []float64{k.Alpha, 1 - k.Alpha}
 	}
 	if k.Dim > 0 {
 		c.m.Con = append(c.m.Con, out)
 	}
 	for i := range k.Dim {
+		if out.Kind == Exponential || out.Kind == DualExponential { // the format has (w, v, u) for our (u, v, w)
+			i = 2 - i
+		}
 		c.row(first+i, 1, 0)
 	}
 	return nil
+}
+
+// box adds the bounds of a box as rows of their own.
+func (c *constraints) box(first int, k backends.Cone) {
+	for i := range k.Dim {
+		lower, upper := k.Lower[i], k.Upper[i]
+		switch {
+		case lower == upper:
+			c.bound(Zero, first+i, 1, lower)
+			continue
+		case !math.IsInf(lower, -1):
+			c.bound(Nonnegative, first+i, 1, lower)
+		}
+		if !math.IsInf(upper, 1) {
+			c.bound(Nonnegative, first+i, -1, upper)
+		}
+	}
 }
 
 // bound adds a row in a cone of one dimension.

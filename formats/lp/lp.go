@@ -33,7 +33,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"strconv"
 	"strings"
 
 	"github.com/conetune/conetune/formats/internal/program"
@@ -53,7 +52,8 @@ func Decode(name string, r io.Reader) (*qps.Model, error) { return textfile.Deco
 // in the place of which all become x1, .. or r1, .. .
 func Encode(w io.Writer, m *qps.Model) error {
 	out := bufio.NewWriter(w)
-	rows, columns := plain(m.Rows, "r"), plain(m.Columns, "x")
+	rows := program.Names(m.Rows, len(m.Rows), "r", isName)
+	columns := program.Names(m.Columns, len(m.Columns), "x", isName)
 	term := func(v float64, after string) {
 		sign := "+"
 		if math.Signbit(v) {
@@ -147,20 +147,6 @@ func bound(v float64) string {
 		return strings.TrimSuffix(fmt.Sprint(v), "Inf") + "inf"
 	}
 	return words.Exact(v)
-}
-
-// plain are the names, or others where the format cannot have one of them.
-func plain(names []string, prefix string) []string {
-	out := make([]string, len(names))
-	for i, name := range names {
-		if out[i] = prefix + strconv.Itoa(i+1); !isName(name) {
-			names = nil
-		}
-	}
-	if names != nil {
-		return names
-	}
-	return out
 }
 
 // isName says that all readers take a word for a name: one that could be a number, or a section, is none for some.

@@ -2,21 +2,24 @@ package qps
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/conetune/conetune/internal/textfile"
 )
 
+// defaultBounds are those of columns without others.
+func (r *reader) defaultBounds() {
+	if n := len(r.m.Columns); r.m.ColumnLower == nil {
+		r.m.ColumnLower, r.m.ColumnUpper = make([]float64, n), slices.Repeat([]float64{math.Inf(1)}, n)
+		r.lowerSet = make([]bool, n)
+	}
+}
+
 // boundLine reads a line of BOUNDS: a kind, perhaps the name of a set, a column,
 // and for some kinds a number.
 func (r *reader) boundLine() {
-	if r.m.ColumnLower == nil {
-		n := len(r.m.Columns)
-		r.m.ColumnLower, r.m.ColumnUpper, r.lowerSet = make([]float64, n), make([]float64, n), make([]bool, n)
-		for j := range n {
-			r.m.ColumnUpper[j] = math.Inf(1)
-		}
-	}
+	r.defaultBounds()
 	kind, set, name, number := r.boundFields()
 	j, ok := r.columns[string(name)]
 	if !ok {

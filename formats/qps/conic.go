@@ -2,8 +2,10 @@ package qps
 
 import (
 	"math"
+	"slices"
 
 	"github.com/james-bowman/sparse"
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/formats"
@@ -104,21 +106,17 @@ func (p *conic) fillA() {
 		first[i] = -1
 	}
 	next := make([]int32, len(p.origins))
-	for k := len(p.origins) - 1; k >= 0; k-- {
-		at := &first[p.origins[k].source]
+	for k, o := range slices.Backward(p.origins) {
+		at := &first[o.source]
 		next[k], *at = *at, int32(k)
 	}
-	raw := m.A.RawMatrix()
-	entries := program.NewEntries(len(raw.Data) + len(p.origins))
+	entries := program.NewEntries(m.A.NNZ() + len(p.origins))
 	for j := range n {
-		for e := raw.Indptr[j]; e < raw.Indptr[j+1]; e++ {
-			if raw.Data[e] == 0 {
-				continue
+		program.Column(m.A, j, func(i int, v float64) {
+			for k := first[i]; k >= 0 && v != 0; k = next[k] {
+				entries.Add(int(k), j, -p.origins[k].direction*v)
 			}
-			for k := first[raw.Ind[e]]; k >= 0; k = next[k] {
-				entries.Add(int(k), j, -p.origins[k].direction*raw.Data[e])
-			}
-		}
+		})
 		for k := first[rows+j]; k >= 0; k = next[k] {
 			entries.Add(int(k), j, -p.origins[k].direction)
 		}
@@ -146,10 +144,6 @@ func (p *conic) solution(s *backends.Solution) formats.Solution {
 // scaled returns a times k, with the pattern of a.
 func scaled(a *sparse.CSC, k float64) *sparse.CSC {
 	raw := a.RawMatrix()
-	data := make([]float64, len(raw.Data))
-	for i, v := range raw.Data {
-		data[i] = k * v
-	}
 	r, c := a.Dims()
-	return sparse.NewCSC(r, c, raw.Indptr, raw.Ind, data)
+	return sparse.NewCSC(r, c, raw.Indptr, raw.Ind, floats.ScaleTo(make([]float64, len(raw.Data)), k, raw.Data))
 }

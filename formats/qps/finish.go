@@ -1,7 +1,6 @@
 package qps
 
 import (
-	"math"
 	"slices"
 
 	"github.com/james-bowman/sparse"
@@ -19,12 +18,7 @@ func (r *reader) finish() *Model {
 		r.FailAt(0, "OBJNAME", "there is no row %s of type N", textfile.Quote([]byte(r.wanted)))
 	}
 	r.rowSides()
-	if m.ColumnLower == nil {
-		m.ColumnLower, m.ColumnUpper = make([]float64, n), make([]float64, n)
-		for j := range n {
-			m.ColumnUpper[j] = math.Inf(1)
-		}
-	}
+	r.defaultBounds()
 	if m.Q == nil {
 		m.Q = []float64{}
 	}

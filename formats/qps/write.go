@@ -6,7 +6,6 @@ import (
 	"io"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/james-bowman/sparse"
@@ -20,9 +19,10 @@ import (
 // of rows with two, which the format has as a length. Names that have blanks, or are missing, become x1, .. and r1, ..,
 // all of them. The error is for a row whose lower side is above the upper one.
 func (m *Model) Encode(w io.Writer) error {
-	rows, columns := plain(m.Rows, len(m.RowLower), "r"), plain(m.Columns, len(m.Q), "x")
+	rows := program.Names(m.Rows, len(m.RowLower), "r", isWord)
+	columns := program.Names(m.Columns, len(m.Q), "x", isWord)
 	objective := m.Objective
-	for objective == "" || strings.ContainsAny(objective, blanks) || slices.Contains(rows, objective) {
+	for !isWord(objective) || slices.Contains(rows, objective) {
 		objective = "obj" + strings.Repeat("_", len(objective))
 	}
 	out := bufio.NewWriter(w)
@@ -104,21 +104,7 @@ func (m *Model) Encode(w io.Writer) error {
 	return out.Flush()
 }
 
-const blanks = " \t\r\n"
-
-// plain are the names, or others where one of them is no word.
-func plain(names []string, count int, prefix string) []string {
-	if len(names) == count && !slices.ContainsFunc(names, func(s string) bool {
-		return s == "" || strings.ContainsAny(s, blanks)
-	}) {
-		return names
-	}
-	out := make([]string, count)
-	for i := range out {
-		out[i] = prefix + strconv.Itoa(i+1)
-	}
-	return out
-}
+func isWord(name string) bool { return name != "" && !strings.ContainsAny(name, " \t\r\n") }
 
 // FromConic is the model of a linear or quadratic program and a constant of its objective, to be written by
 // [Model.Encode]: free columns, and the rows Ax in its order. The error is for other cones than the zero, the
@@ -131,22 +117,16 @@ func FromConic(p *backends.Problem, constant float64) (*Model, error) {
 	m := &Model{P: p.P, Q: p.Q, Constant: constant, A: p.A, RowLower: make([]float64, rows),
 		RowUpper: make([]float64, rows), ColumnLower: slices.Repeat([]float64{math.Inf(-1)}, n),
 		ColumnUpper: slices.Repeat([]float64{math.Inf(1)}, n)}
-	m.Rows, m.Columns = plain(nil, rows, "r"), plain(nil, n, "x")
+	m.Rows, m.Columns = program.Names(nil, rows, "r", isWord), program.Names(nil, n, "x", isWord)
 	if m.A == nil {
 		m.A = sparse.NewCSC(rows, n, make([]int, n+1), nil, nil)
 	}
 	for first, cone := range backends.Rows(p.Cones) {
 		for i := range cone.Dim {
-			lower, upper := 0.0, 0.0 // of s = b - Ax
-			switch cone.Kind {
-			case backends.ZeroCone:
-			case backends.NonnegativeCone:
-				upper = math.Inf(1)
-			case backends.BoxCone:
-				lower, upper = cone.Lower[i], cone.Upper[i]
-			default:
+			if !cone.Kind.Intervals() {
 				return nil, fmt.Errorf("qps: the format has no cone of kind %v", cone.Kind)
 			}
+			lower, upper := cone.Interval(i) // of s = b - Ax
 			m.RowLower[first+i], m.RowUpper[first+i] = p.B[first+i]-upper, p.B[first+i]-lower
 		}
 	}

@@ -2,6 +2,8 @@ package program
 
 import (
 	"math"
+	"slices"
+	"strconv"
 
 	"github.com/james-bowman/sparse"
 
@@ -28,6 +30,18 @@ func (m *Entries) CSC(rows, cols int) *sparse.CSC {
 	out, err := m.Triplets.CSC(rows, cols)
 	if err != nil {
 		panic(err)
+	}
+	return out
+}
+
+// Names are the names of so many rows or columns or, where a format cannot have one of them, others.
+func Names(names []string, count int, prefix string, can func(name string) bool) []string {
+	if len(names) == count && !slices.ContainsFunc(names, func(name string) bool { return !can(name) }) {
+		return names
+	}
+	out := make([]string, count)
+	for i := range out {
+		out[i] = prefix + strconv.Itoa(i+1)
 	}
 	return out
 }

@@ -107,8 +107,6 @@ type checkedSolver struct {
 	unused      *reduction // an earlier one
 	rest        Judge      // of what is left
 	restUnits   units      // its units
-	looked      bool       // obvious is what trivial found in the data
-	obvious     *Solution  // a certificate, or nil
 	solved      bool       // inner has solved before, and may go on from where it ended
 	// the last run said optimal of a point that is not even near: it may have had another problem in mind
 	mistaken bool
@@ -283,7 +281,7 @@ func (s *checkedSolver) Update(u Update) error {
 		}
 	}
 	s.presolve.adopt(reduction, s.reduction)
-	s.unused, s.reduction, s.looked = s.reduction, reduction, false
+	s.unused, s.reduction = s.reduction, reduction
 	s.judged.reset(&s.data, u.P != nil || u.A != nil)
 	if u.P != nil {
 		s.shift = s.convexity.shift
@@ -573,27 +571,20 @@ func (s *checkedSolver) polish(out *Solution) {
 
 // contradiction returns the verdict of a certificate that trivial has found, and nil if there is none.
 func (s *checkedSolver) contradiction() *Solution {
-	if !s.looked {
-		s.looked, s.obvious = true, nil
-		out := trivial(&s.data, s.judged.check.known.about(&s.data).single())
-		if r := s.reduction; out == nil && r != nil && r.contradicts {
-			var bounds singleBounds
-			bounds.find(r.left)
-			if out = trivial(r.left, &bounds); out != nil {
-				r.expand(&s.data, s.low, s.high, out)
-			}
-		}
-		if out != nil {
-			if s.judge(out); out.Status.Decided() {
-				s.obvious = out
-			}
+	out := trivial(&s.data, s.judged.check.known.about(&s.data).single())
+	if r := s.reduction; out == nil && r != nil && r.contradicts {
+		var bounds singleBounds
+		bounds.find(r.left)
+		if out = trivial(r.left, &bounds); out != nil {
+			r.expand(&s.data, s.low, s.high, out)
 		}
 	}
-	if s.obvious == nil {
+	if out == nil {
 		return nil
 	}
-	out := *s.obvious
-	out.X, out.S, out.Z = slices.Clone(out.X), slices.Clone(out.S), slices.Clone(out.Z)
+	if s.judge(out); !out.Status.Decided() {
+		return nil
+	}
 	out.SetupTime = s.setupTime
-	return &out
+	return out
 }

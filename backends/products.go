@@ -15,18 +15,11 @@ func (c *checker) products(p *Problem, x, z []float64) {
 	if p.A != nil {
 		bothProducts(p.A.RawMatrix(), x, z, c.ax, c.atz)
 	}
-	if p.P != nil {
-		a := p.P.RawMatrix()
-		for j, xj := range x {
-			for k := a.Indptr[j]; k < a.Indptr[j+1]; k++ {
-				i, v := a.Ind[k], a.Data[k]
-				c.px[i] += v * xj
-				if i != j {
-					c.px[j] += v * x[i]
-				}
-			}
+	stored(p.P, func(_, i, j int, v float64) {
+		if c.px[i] += v * x[j]; i != j {
+			c.px[j] += v * x[i]
 		}
-	}
+	})
 }
 
 // exactProducts is products with sums in twice the precision.
@@ -49,14 +42,13 @@ func (c *checker) exactProducts(p *Problem, x, z []float64) {
 func timesP(room []exactSum, p *Problem, parts ...[]float64) []exactSum {
 	out := dense.Cleared(room, len(p.Q))
 	for _, x := range parts {
-		if x == nil {
-			continue
+		if x != nil {
+			entries(p.P, func(i, j int, v float64) {
+				if out[i].addProduct(v, x[j]); i != j {
+					out[j].addProduct(v, x[i])
+				}
+			})
 		}
-		entries(p.P, func(i, j int, v float64) {
-			if out[i].addProduct(v, x[j]); i != j {
-				out[j].addProduct(v, x[i])
-			}
-		})
 	}
 	return out
 }
@@ -64,18 +56,9 @@ func timesP(room []exactSum, p *Problem, parts ...[]float64) []exactSum {
 // timesA returns A times the sum of the vectors, as timesP does.
 func timesA(room []exactSum, p *Problem, parts ...[]float64) []exactSum {
 	out := dense.Cleared(room, len(p.B))
-	if p.A == nil {
-		return out
-	}
-	raw := p.A.RawMatrix()
 	for _, x := range parts {
-		for j, xj := range x {
-			if xj == 0 {
-				continue
-			}
-			for k := raw.Indptr[j]; k < raw.Indptr[j+1]; k++ {
-				out[raw.Ind[k]].addProduct(raw.Data[k], xj)
-			}
+		if x != nil {
+			entries(p.A, func(i, j int, v float64) { out[i].addProduct(v, x[j]) })
 		}
 	}
 	return out

@@ -267,17 +267,11 @@ func (c *checker) absolute(p *Problem, x, z []float64) {
 			cols[j] = sum
 		}
 	}
-	if p.P != nil {
-		raw := p.P.RawMatrix()
-		for j, xj := range x {
-			for k := raw.Indptr[j]; k < raw.Indptr[j+1]; k++ {
-				i, v := raw.Ind[k], math.Abs(raw.Data[k])
-				if cols[i] += v * math.Abs(xj); i != j {
-					cols[j] += v * math.Abs(x[i])
-				}
-			}
+	entriesOf(p.P, func(i, j int, v float64) {
+		if cols[i] += v * math.Abs(x[j]); i != j {
+			cols[j] += v * math.Abs(x[i])
 		}
-	}
+	})
 }
 
 // largestTerms returns the largest terms of the primal and of the dual objective, but for those that they share, for

@@ -44,13 +44,24 @@ func (c *checker) recheck(p *Problem, x, s, z []float64) (r Residuals, primal, d
 
 // tally adds up the point of the products at hand.
 func (c *checker) tally(p *Problem, x, s, z []float64) (t tally) {
-	t.rows(p.B, c.ax, s, z)
+	worst, scale, bz := 0.0, 0.0, 0.0
+	for i, b := range p.B {
+		worst = max(worst, math.Abs(c.ax[i]+s[i]-b))
+		scale = max(scale, math.Abs(b), math.Abs(c.ax[i]), math.Abs(s[i]))
+		bz += b * z[i]
+	}
 	t.columns(p.Q, c.px, c.atz, x)
 	c.outside = c.outside[:0]
 	for row, k := range Rows(p.Cones) {
-		primal, dual := t.cone(k, s[row:row+k.Dim], z[row:row+k.Dim])
+		sk, zk := s[row:row+k.Dim], z[row:row+k.Dim]
+		primal, dual := k.Distance(sk), k.DualDistance(zk)
+		worst, t.dual = max(worst, primal), max(t.dual, dual)
+		if k.Kind == BoxCone {
+			t.beta += k.boxTerms(zk)
+		}
 		c.outside = append(c.outside, [2]float64{primal, dual})
 	}
+	t.primal, t.ofPrimal, t.bz = worst, scale, bz
 	return t
 }
 
@@ -102,20 +113,9 @@ func Stationarity(p *Problem, x, z []float64) (r []float64, scale float64) {
 // tally adds up the [Residuals] and objectives of a point.
 type tally struct{ primal, ofPrimal, dual, ofDual, xPx, qx, bz, beta float64 }
 
-// rows adds the rows of Ax + s = b.
-func (t *tally) rows(b, ax, s, z []float64) {
-	worst, scale, bz := t.primal, t.ofPrimal, t.bz
-	for i, b := range b {
-		worst = max(worst, math.Abs(ax[i]+s[i]-b))
-		scale = max(scale, math.Abs(b), math.Abs(ax[i]), math.Abs(s[i]))
-		bz += b * z[i]
-	}
-	t.primal, t.ofPrimal, t.bz = worst, scale, bz
-}
-
-// columns adds the columns of Px + q + A'z = 0.
+// columns has the columns of Px + q + A'z = 0.
 func (t *tally) columns(q, px, atz, x []float64) {
-	worst, scale, xPx, qx := t.dual, t.ofDual, t.xPx, t.qx
+	worst, scale, xPx, qx := 0.0, 0.0, 0.0, 0.0
 	for j, q := range q {
 		worst = max(worst, math.Abs(px[j]+q+atz[j]))
 		scale = max(scale, math.Abs(q), math.Abs(px[j]), math.Abs(atz[j]))
@@ -123,16 +123,6 @@ func (t *tally) columns(q, px, atz, x []float64) {
 		qx += q * x[j]
 	}
 	t.dual, t.ofDual, t.xPx, t.qx = worst, scale, xPx, qx
-}
-
-// cone adds s in a cone and z in its dual, and says how far they are outside.
-func (t *tally) cone(k Cone, s, z []float64) (primal, dual float64) {
-	primal, dual = k.Distance(s), k.DualDistance(z)
-	t.primal, t.dual = max(t.primal, primal), max(t.dual, dual)
-	if k.Kind == BoxCone {
-		t.beta += k.boxTerms(z)
-	}
-	return primal, dual
 }
 
 // residuals returns the residuals and both objectives.

@@ -56,9 +56,6 @@ type graph struct {
 	stop *stop.Stop // once it is reached, whatever is under way is left unfinished
 }
 
-// largeGraph is the number of nodes from which the arrays of a graph are allocated one by one.
-const largeGraph = 1 << 20
-
 // newGraph returns a graph of n nodes with all lists empty. The weights are 1 if
 // they are nil.
 func newGraph(n int, weights []int32, s *stop.Stop) *graph {
@@ -66,26 +63,17 @@ func newGraph(n int, weights []int32, s *stop.Stop) *graph {
 	for _, w := range weights {
 		total += int(w) - 1
 	}
-	var slab []int32
-	if n < largeGraph {
-		slab = make([]int32, 14*n+total)
-	}
-	cut := func(n int) []int32 {
-		if slab == nil { // one after the other, since it takes time
-			if s.Reached(n) {
-				return nil
-			}
-			return make([]int32, n)
+	room := func(n int) []int32 {
+		if s.Reached(n) { // it takes time
+			return nil
 		}
-		a := slab[:n:n]
-		slab = slab[n:]
-		return a
+		return make([]int32, n)
 	}
-	take := func() []int32 { return cut(n) }
+	take := func() []int32 { return room(n) }
 	g := &graph{
 		n: n, total: total, left: total, stop: s, start: make([]int, n), aside: make([]bool, n),
 		size: take(), elements: take(), weight: take(), degree: take(), parent: take(), front: take(), stamps: take(),
-		queue:    degreeQueue{head: cut(total), next: take(), prev: take(), key: take()},
+		queue:    degreeQueue{head: room(total), next: take(), prev: take(), key: take()},
 		hashHead: take(), bucket: take(), reach: take(), work: take(),
 	}
 	for i := range n {

@@ -13,10 +13,6 @@ import "github.com/conetune/conetune/internal/stop"
 // its root, and the sums over the subtrees of the elimination tree are the
 // counts. They are nil where s is reached.
 func ColCounts(n int, colptr, rowidx, parent, post []int32, s *stop.Stop) (counts []int32) {
-	checkPattern(n, colptr, rowidx)
-	if len(parent) != n || len(post) != n {
-		panic("order: parent or post does not have length n")
-	}
 	rowptr, cols := transpose(n, colptr, rowidx, s)
 	if s.Reached(n) {
 		return nil

@@ -7,8 +7,8 @@
 // in compressed columns: the row indices of column j are
 // rowidx[colptr[j]:colptr[j+1]], in any order. len(colptr) is n+1. Entries on or
 // below the diagonal are ignored, so that a full symmetric pattern may be passed
-// as well, and duplicates are harmless. No function changes its arguments.
-// Shapes and indices that do not fit make the functions panic, as in gonum.
+// as well, and duplicates are harmless. No function changes its arguments, and
+// none looks whether shapes and indices fit.
 //
 // # Ordering
 //

@@ -321,13 +321,6 @@ func TestPostorderOfALongPath(t *testing.T) {
 	assert.True(t, slices.Equal(identity(n), Postorder(parent, nil)))
 }
 
-func TestShapePanics(t *testing.T) {
-	assert.Panics(t, func() { Postorder([]int32{1, 0}, nil) }, "cycle")
-	assert.Panics(t, func() { Postorder([]int32{2, -1}, nil) }, "range")
-	assert.Panics(t, func() { ColCounts(1, []int32{0, 0}, nil, nil, nil, nil) })
-	assert.Panics(t, func() { Etree(1, []int32{0}, nil, nil) })
-}
-
 func ExampleColCounts() {
 	// A ring of four: eliminating 0 joins 1 and 3.
 	colptr := []int32{0, 0, 1, 2, 4}

@@ -62,8 +62,8 @@ type Solver struct {
 	session *solve.Session
 	closed  bool
 
-	restricted string           // what rounds are
-	rounds     *restrict.Rounds // nil: the whole program
+	restricted string       // the engine of set
+	set        restrict.Set // nil: the whole program
 }
 
 // Solver prepares to solve the program. Nothing is built before the first Solve. The error is for options out of
@@ -221,10 +221,9 @@ func (s *Solver) connect(o SolverOptions, direct bool) {
 	se.Lift(restricted)
 	switch {
 	case restricted:
-		s.restricted = EngineSingularVectors
-		s.rounds = restrict.New(se, singular.New(se))
+		s.restricted, s.set = EngineSingularVectors, singular.New(se)
 	case o.WorkingSets && len(p.Sparse) > 0 && !p.Nuclear():
-		s.restricted, s.rounds = EngineColumns, restrict.New(se, columns.New(se))
+		s.restricted, s.set = EngineColumns, columns.New(se)
 	}
 }
 
@@ -233,17 +232,19 @@ func (s *Solver) ask(ctx context.Context, to *Result) error {
 	st := &s.session.Stats
 	before := *st
 	for ctx.Err() == nil { // before anything is set up for nothing
-		engine, solver := EngineBackend, s.session.Whole
-		if s.rounds != nil {
-			engine, solver = s.restricted, s.rounds.Solve
+		engine, r, err := EngineBackend, (*solve.Outcome)(nil), error(nil)
+		if s.set != nil {
+			engine = s.restricted
+			r, err = restrict.Solve(ctx, s.session, s.set)
+		} else {
+			r, err = s.session.Whole(ctx)
 		}
-		r, err := solver(ctx)
 		if err != nil {
 			return err
 		}
 		if r == nil {
 			s.log(ctx, "passed on", "engine", engine, "reason", "the rounds do not settle")
-			s.rounds = nil
+			s.set = nil
 			continue
 		}
 		r.Rounds, r.Iterations = st.Rounds-before.Rounds, st.Iterations-before.Iterations

@@ -43,7 +43,7 @@ func (c *compiler) resolved(a affine.Expr) affine.Expr {
 			case Function:
 				f := c.resolve(of)
 				u = c.bounding(t.V)
-				c.lessEqual(f.minusAffine(u.Expr()), sink{})
+				c.lessEqual(f.plus(u.Expr().Neg()), sink{})
 			}
 		}
 		a.Vars = slices.Clone(a.Vars)
@@ -229,7 +229,7 @@ func (c *compiler) expand(t AtomTerm, g affine.Expr, to sink) {
 		c.noteMatrix(cone, a)
 	case MaxAtom: // scale*f_i <= h for all i
 		to.step = 0
-		c.lessEqual(t.Atom.Of.Times(t.Scale).plusAffine(g), to)
+		c.lessEqual(t.Atom.Of.Times(t.Scale).plus(g), to)
 	case SquaresAtom:
 		c.squaresBelow([]AtomTerm{t}, h, to)
 	case GraphAtom:

@@ -143,11 +143,6 @@ func (t *AtomTerm) weight(at affine.Values, k int) float64 {
 	return t.Scale * at.Entry(t.W, 0)
 }
 
-// Plus returns f + g, an operand of length 1 being broadcast.
-func (f Function) Plus(g Function) Function {
-	return Total(f, g)
-}
-
 // Total returns the sum of functions, from the first one on, operands of length 1 being broadcast.
 func Total(fs ...Function) Function {
 	out, parts := Function{N: fs[0].N}, make([]affine.Expr, len(fs))
@@ -185,11 +180,8 @@ func (f Function) broadcast(n int) Function {
 	return f.Pick(make([]int, n))
 }
 
-// plusAffine returns f + a.
-func (f Function) plusAffine(a affine.Expr) Function { return f.Plus(Function{N: a.N, Aff: a}) }
-
-// minusAffine returns f - a.
-func (f Function) minusAffine(a affine.Expr) Function { return f.plusAffine(a.Neg()) }
+// plus returns f + a, an operand of length 1 being broadcast.
+func (f Function) plus(a affine.Expr) Function { return Total(f, Function{N: a.N, Aff: a}) }
 
 // Times returns c f, for c >= 0 where f is not affine.
 func (f Function) Times(c float64) Function {

@@ -194,11 +194,6 @@ func (in *Numbers) Moved(y []float64) (q, b []float64) {
 // roundings counts the roundings of a term of Values: of x_j, of its product and of the two sums.
 const roundings = 4
 
-// Stationarity returns Px + q + A'z, and what the residual of that is divided by.
-func (in *Numbers) Stationarity(x, z []float64) (r []float64, scale float64) {
-	return backends.Stationarity(in.Problem(), x, z)
-}
-
 // Lend says that a solver refers to all numbers from now on.
 func (in *Numbers) Lend() { in.A.lent, in.B.lent, in.Q.lent, in.P.lent = true, true, true, true }
 

@@ -25,31 +25,23 @@ type Set interface {
 	Fill() bool
 }
 
-// Rounds is the engine of a working set: it solves restricted programs until the completed point is optimal for the
-// full one.
-type Rounds struct {
-	s   *solve.Session
-	set Set
-}
-
-func New(s *solve.Session, set Set) *Rounds { return &Rounds{s, set} }
-
-// Solve returns nil where the rounds do not settle.
-func (e *Rounds) Solve(ctx context.Context) (*solve.Outcome, error) {
-	e.set.Begin()
+// Solve solves programs restricted to a set until the completed point is optimal for the full one. It returns nil where
+// the rounds do not settle.
+func Solve(ctx context.Context, s *solve.Session, set Set) (*solve.Outcome, error) {
+	set.Begin()
 	for round := 1; ; round++ {
-		e.s.Stats.Rounds++
-		sol, err := e.set.Solve(ctx)
+		s.Stats.Rounds++
+		sol, err := set.Solve(ctx)
 		if err != nil {
 			return nil, err
 		}
-		r, extend, err := e.set.Price(sol, round)
+		r, extend, err := set.Price(sol, round)
 		switch {
 		case r != nil || err != nil:
 			return r, err
 		case extend:
-			e.set.Extend(round)
-		case !e.set.Fill():
+			set.Extend(round)
+		case !set.Fill():
 			return nil, nil
 		}
 	}

@@ -6,7 +6,6 @@ import (
 
 	"github.com/conetune/conetune/convex/internal/affine"
 	"github.com/conetune/conetune/convex/internal/compile"
-	"github.com/conetune/conetune/convex/internal/solve"
 )
 
 // completion extends a primal-dual point of a program restricted to working sets to the full program. For entry j of a
@@ -121,11 +120,6 @@ func squareGradient(as *compile.Assembled, i int, x []float64, at affine.Values,
 		return full
 	})
 	q.Arg.Adjoint(2*q.Weight(at), value, at, target)
-}
-
-// complete has an outcome's point completed.
-func (c *completion) complete(r *solve.Outcome) {
-	r.Multiplier, r.Excess = c.multiplier, func(sparse int) []float64 { return c.excess[sparse] }
 }
 
 // multiplier returns the completed multiplier of a dropped row of a group.

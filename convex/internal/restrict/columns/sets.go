@@ -95,7 +95,7 @@ func (w *Sets) Solve(ctx context.Context) (*backends.Solution, error) {
 		}
 		in := w.s.Current
 		w.x, w.done = sol.X, w.complete(in.Assembled, sol.X, sol.Z)
-		w.dual, w.scale = in.Stationarity(sol.X, sol.Z)
+		w.dual, w.scale = backends.Stationarity(in.Problem(), sol.X, sol.Z)
 		w.scale = max(w.scale, w.done.q)
 		w.tolerance = w.eps / 2 * w.scale
 		if restrict.Ended(sol) || w.eps == w.s.Eps || !(w.done.worst <= w.tolerance) {
@@ -128,10 +128,10 @@ func (w *Sets) result(sol *backends.Solution) *solve.Outcome {
 			r.Active += r.Assembled.Width(v)
 		}
 	}
-	if w.dual != nil {
-		w.done.complete(r)
+	if done := w.done; w.dual != nil {
+		r.Multiplier, r.Excess = done.multiplier, func(sparse int) []float64 { return done.excess[sparse] }
 		r.Stationarity = w.dual
-		r.Residuals.Dual = max(r.Residuals.Dual, w.done.worst/w.scale)
+		r.Residuals.Dual = max(r.Residuals.Dual, done.worst/w.scale)
 		if r.Status == backends.Optimal && !(r.Residuals.Max() <= w.s.Eps) {
 			r.Status = backends.Inaccurate
 		}

@@ -181,10 +181,8 @@ func (c *checker) outweighed(p *Problem, out *proof, low []float64, bounded *flo
 	for row, k := range Rows(p.Cones) {
 		if k.Kind == BoxCone {
 			for i, v := range out.v[row : row+k.Dim] {
-				if v > 0 {
-					add(-k.Lower[i], row+i)
-				} else if v < 0 {
-					add(-k.Upper[i], row+i)
+				if v != 0 {
+					add(-k.boundOf(i, v), row+i)
 				}
 			}
 		}

@@ -206,86 +206,61 @@ const nearlySolved = 1e-6
 // then the certificate, which the second result makes of them.
 func nearness(p *Problem, u *units) (*Problem, func(z []float64) []float64) {
 	n, m := p.Dims()
-	w := widened{units: u}
-	w.rows(p)
-	w.add(-1, 0, 0, 1, Nonnegative(1)) // t >= 0
-
-	at := make([][]int, m) // the rows made of a row
-	var a Triplets
-	for k, o := range w.from {
-		if o.row >= 0 {
-			at[o.row] = append(at[o.row], k)
-		}
-		a.Add(k, n, -o.widen)
-	}
-	entries(p.A, func(i, j int, v float64) {
-		for _, row := range at[i] {
-			a.Add(row, j, w.from[row].sign*v)
-		}
-	})
-	out := &Problem{Q: make([]float64, n+1), A: a.matrix(len(w.from), n+1), B: w.b, Cones: w.cones}
+	out := &Problem{Q: make([]float64, n+1)}
 	out.Q[n] = 1
-	return out, func(z []float64) []float64 {
-		if len(z) != len(w.from) {
-			return nil // there is no point
-		}
-		back := make([]float64, m)
-		for k, o := range w.from {
-			if o.row >= 0 {
-				back[o.row] += o.sign * z[k]
-			}
-		}
-		return back
+	var a Triplets
+	type made struct {
+		row  int
+		sign float64
 	}
-}
-
-// widened are the rows of nearness.
-type widened struct {
-	units *units
-	from  []widenedRow
-	b     []float64
-	cones []Cone
-}
-
-// widenedRow is sign times a row of the problem, -1 for none, to which t adds widen.
-type widenedRow struct {
-	row         int
-	sign, widen float64
-}
-
-// add adds a row, and cones that begin with it.
-func (w *widened) add(row int, sign, b, widen float64, cones ...Cone) {
-	w.from, w.b, w.cones = append(w.from, widenedRow{row, sign, widen}), append(w.b, b), append(w.cones, cones...)
-}
-
-// unit is what t adds to a row, in units of its own.
-func (w *widened) unit(i int) float64 {
-	if w.units.e[i] == 0 {
-		return 1
+	var from []made // sign times these rows of the problem
+	at := make([][]int, m)
+	add := func(i int, sign, b, widen float64) { // t adds widen, in units of the row
+		if u.e[i] != 0 {
+			widen /= u.e[i]
+		}
+		k := len(from)
+		a.Add(k, n, -widen)
+		at[i], from, out.B = append(at[i], k), append(from, made{i, sign}), append(out.B, b)
 	}
-	return 1 / w.units.e[i]
-}
-
-func (w *widened) rows(p *Problem) {
 	low, high := intervals(p.Cones)
 	for i, l := range low { // l <= b - Ax <= h within t
 		if !math.IsNaN(l) && !math.IsInf(l, 0) {
-			w.add(i, 1, p.B[i]-l, w.unit(i))
+			add(i, 1, p.B[i]-l, 1)
 		}
 		if h := high[i]; !math.IsNaN(l) && !math.IsInf(h, 0) {
-			w.add(i, -1, h-p.B[i], w.unit(i))
+			add(i, -1, h-p.B[i], 1)
 		}
 	}
-	if linear := len(w.from); linear > 0 {
-		w.cones = append(w.cones, Nonnegative(linear))
+	if linear := len(from); linear > 0 {
+		out.Cones = append(out.Cones, Nonnegative(linear))
 	}
 	for first, c := range Rows(p.Cones) {
 		if c.Dim > 0 && math.IsNaN(low[first]) {
-			w.cones = append(w.cones, c)
+			out.Cones = append(out.Cones, c)
 			for k, e := range interior(c) {
-				w.add(first+k, 1, p.B[first+k], e*w.unit(first))
+				add(first+k, 1, p.B[first+k], e)
 			}
 		}
+	}
+	rows := len(from) + 1 // with t >= 0
+	a.Add(rows-1, n, -1)
+	out.B, out.Cones = append(out.B, 0), append(out.Cones, Nonnegative(1))
+	entries(p.A, func(i, j int, v float64) {
+		for _, row := range at[i] {
+			a.Add(row, j, from[row].sign*v)
+		}
+	})
+	out.A = a.matrix(rows, n+1)
+	return out, func(z []float64) []float64 {
+		if len(z) != rows {
+			return nil // there is no point
+		}
+		back := make([]float64, m)
+		for k, o := range from {
+			back[o.row] += o.sign * z[k]
+		}
+		return back
 	}
 }
 

@@ -5,7 +5,6 @@ package adapter
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -33,7 +32,7 @@ type Library interface {
 }
 
 // Solver implements [backends.Solver] and [backends.Tightener] by a library. It leaves to backends.Open what that does
-// for all backends: no calls after Close, points of the right lengths, times.
+// for all backends: no calls after Close, cones that the library has, points of the right lengths, times.
 type Solver struct {
 	User    backends.Problem  // the caller's problem with the updates so far
 	Scale   *scaling.Scaling  // from User to Data, nil for none
@@ -64,19 +63,11 @@ func Setup[T any](
 	if err != nil {
 		return nil, err
 	}
-	return Begin(open(set, o.WithDefaults()), b, p, o)
+	return Begin(open(set, o.WithDefaults()), p, o)
 }
 
 // Begin sets p up with a library.
-func Begin(l Library, b backends.ConicBackend, p *backends.Problem, o backends.Options) (backends.Solver, error) {
-	if len(p.Q) == 0 {
-		return nil, &backends.ProblemError{Field: "Q", Reason: fmt.Sprintf("is empty, %s wants a variable", b.Name())}
-	}
-	for _, c := range p.Cones {
-		if !b.Capabilities().Supports(c.Kind) {
-			return nil, &backends.UnsupportedError{Backend: b.Name(), Feature: fmt.Sprintf("the %s cone", c.Kind)}
-		}
-	}
+func Begin(l Library, p *backends.Problem, o backends.Options) (backends.Solver, error) {
 	s := l.common()
 	s.User, s.Options, s.library = *p, o.WithDefaults(), l
 	if err := s.Renew(); err != nil {

@@ -27,13 +27,8 @@ func (b backend) Capabilities() backends.Capabilities {
 var added = []backends.ConeKind{backends.SecondOrderCone, backends.ExponentialCone, backends.DualExponentialCone}
 
 func (b backend) Setup(p *backends.Problem, o backends.Options) (backends.Solver, error) {
-	own := func(c backends.Cone) bool { return c.Dim == 0 || !slices.Contains(added, c.Kind) }
-	beyond := func(c backends.Cone) bool {
-		return !slices.Contains(added, c.Kind) && !b.inner.Capabilities().Supports(c.Kind)
-	}
-	if !slices.ContainsFunc(p.Cones, func(c backends.Cone) bool { return !own(c) }) ||
-		slices.ContainsFunc(p.Cones, beyond) {
+	if !slices.ContainsFunc(p.Cones, func(c backends.Cone) bool { return slices.Contains(added, c.Kind) }) {
 		return b.inner.Setup(p, o)
 	}
-	return adapter.Begin(&solver{inner: b.inner, sigma: 1, weight: firstWeight}, b, p, o)
+	return adapter.Begin(&solver{inner: b.inner, sigma: 1, weight: firstWeight}, p, o)
 }

@@ -132,14 +132,6 @@ var nuclearNormFamily = family{
 	shift: func(_ Cone, s []float64, a float64) { s[0] += a }, tangent: tangentNuclear,
 }
 
-// normSet is {(t, X): norm(X) <= t}.
-func normSet(norm func(c Cone, x []float64) float64) set {
-	return set{
-		distance: func(c Cone, s []float64) float64 { return max(0, norm(c, s[1:])-s[0]) },
-		into:     func(c Cone, s []float64) { s[0] = max(s[0], norm(c, s[1:])*inside(c.Dim)) },
-	}
-}
-
 func wrongNuclear(c Cone) string {
 	switch {
 	case c.Rows < 1 || c.Cols < 1:

@@ -156,21 +156,23 @@ func secondOrderEllipsoid(v []float64) []float64 {
 	return d
 }
 
-var secondOrder = set{
-	distance: func(_ Cone, s []float64) float64 {
-		if len(s) == 0 {
-			return 0
-		}
-		return max(0, norm2(s[1:])-s[0])
-	},
-	into: func(_ Cone, s []float64) {
-		if len(s) == 0 {
-			return
-		}
-		if norm := norm2(s[1:]) * inside(len(s)); norm > s[0] {
-			s[0] = norm
-		}
-	},
+var secondOrder = normSet(func(_ Cone, x []float64) float64 { return norm2(x) })
+
+// normSet is {(t, x): norm(x) <= t}.
+func normSet(norm func(c Cone, x []float64) float64) set {
+	return set{
+		distance: func(c Cone, s []float64) float64 {
+			if len(s) == 0 {
+				return 0
+			}
+			return max(0, norm(c, s[1:])-s[0])
+		},
+		into: func(c Cone, s []float64) {
+			if len(s) > 0 {
+				s[0] = max(s[0], norm(c, s[1:])*inside(c.Dim))
+			}
+		},
+	}
 }
 
 // separateSecondOrder takes z = (1, -v/|v|): b'z = t - |v| < 0.

@@ -166,17 +166,11 @@ func (u *units) means(p *Problem) float64 {
 
 // entries visits the nonzeros; a may be nil.
 func entries(a *sparse.CSC, visit func(i, j int, v float64)) {
-	if a == nil {
-		return
-	}
-	raw := a.RawMatrix()
-	for j := range len(raw.Indptr) - 1 {
-		for k := raw.Indptr[j]; k < raw.Indptr[j+1]; k++ {
-			if v := raw.Data[k]; v != 0 {
-				visit(raw.Ind[k], j, v)
-			}
+	stored(a, func(_, i, j int, v float64) {
+		if v != 0 {
+			visit(i, j, v)
 		}
-	}
+	})
 }
 
 // stored visits all entries, with explicit zeros, of which it also tells the number.

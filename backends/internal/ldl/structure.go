@@ -3,6 +3,7 @@ package ldl
 import (
 	"slices"
 
+	"github.com/conetune/conetune/backends/internal/order"
 	"github.com/conetune/conetune/internal/stop"
 )
 
@@ -14,34 +15,28 @@ type pattern struct{ ptr, ind []int32 }
 func permuteUpper(n int, ptr, ind, perm []int32, s *stop.Stop) pattern {
 	inv := invert(perm)
 	out := pattern{ptr: make([]int32, n+1)}
-	for j := range n {
-		if s.Reached(entryWork * (1 + int(ptr[j+1]-ptr[j]))) {
-			return pattern{}
-		}
-		for _, i := range ind[ptr[j]:ptr[j+1]] {
-			if int(i) != j {
-				out.ptr[max(inv[i], inv[j])+1]++
+	each := func(visit func(row, column int32)) {
+		for j := range n {
+			if s.Reached(entryWork * (1 + int(ptr[j+1]-ptr[j]))) {
+				return
+			}
+			for _, i := range ind[ptr[j]:ptr[j+1]] {
+				if int(i) != j {
+					visit(min(inv[i], inv[j]), max(inv[i], inv[j]))
+				}
 			}
 		}
 	}
+	each(func(_, column int32) { out.ptr[column+1]++ })
 	for j := range n {
 		out.ptr[j+1] += out.ptr[j]
 	}
 	out.ind = make([]int32, out.ptr[n])
 	next := slices.Clone(out.ptr[:n])
-	for j := range n {
-		if s.Reached(entryWork * (1 + int(ptr[j+1]-ptr[j]))) {
-			return pattern{}
-		}
-		for _, i := range ind[ptr[j]:ptr[j+1]] {
-			if int(i) != j {
-				a, b := inv[i], inv[j]
-				c := max(a, b)
-				out.ind[next[c]] = min(a, b)
-				next[c]++
-			}
-		}
-	}
+	each(func(row, column int32) {
+		out.ind[next[column]] = row
+		next[column]++
+	})
 	return out
 }
 
@@ -92,23 +87,9 @@ func structures(n int, up pattern, parent, count []int32, loose []bool, stop *st
 			owner[j] = int32(s)
 		}
 	}
-	// lower triangle by columns: the transpose of up
-	ptr := make([]int32, n+1)
-	for _, i := range up.ind {
-		ptr[i+1]++
-	}
-	for j := range n {
-		ptr[j+1] += ptr[j]
-	}
-	ind, next := make([]int32, len(up.ind)), slices.Clone(ptr[:n])
-	for j := range int32(n) {
-		if stop.Reached(entryWork * (1 + int(up.ptr[j+1]-up.ptr[j]))) {
-			return nil, nil
-		}
-		for _, i := range up.ind[up.ptr[j]:up.ptr[j+1]] {
-			ind[next[i]] = j
-			next[i]++
-		}
+	ptr, ind := order.Transpose(n, up.ptr, up.ind, stop)
+	if ptr == nil {
+		return nil, nil
 	}
 	total := 0
 	for s := range supers {

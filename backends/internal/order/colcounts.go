@@ -13,7 +13,7 @@ import "github.com/conetune/conetune/internal/stop"
 // its root, and the sums over the subtrees of the elimination tree are the
 // counts. They are nil where s is reached.
 func ColCounts(n int, colptr, rowidx, parent, post []int32, s *stop.Stop) (counts []int32) {
-	rowptr, cols := transpose(n, colptr, rowidx, s)
+	rowptr, cols := Transpose(n, colptr, rowidx, s)
 	if s.Reached(n) {
 		return nil
 	}
@@ -71,9 +71,9 @@ func ColCounts(n int, colptr, rowidx, parent, post []int32, s *stop.Stop) (count
 	return counts
 }
 
-// transpose returns, for each row i, the columns j > i of its entries above the
-// diagonal: the columns of the lower triangle.
-func transpose(n int, colptr, rowidx []int32, s *stop.Stop) (rowptr, cols []int32) {
+// Transpose returns, for each row i, the columns j > i of its entries above the
+// diagonal: the columns of the lower triangle. They are nil where s is reached.
+func Transpose(n int, colptr, rowidx []int32, s *stop.Stop) (rowptr, cols []int32) {
 	rowptr = make([]int32, n+2)
 	for j := range int32(n) {
 		if s.Reached(nodeWork + int(colptr[j+1]-colptr[j])) {

@@ -340,14 +340,8 @@ func Const(c Operand) Expr { return operand("Const", c) }
 // operand is what an argument stands for.
 func operand(op string, x Operand) *expression {
 	switch x := x.(type) {
-	case *Variable:
-		x.of()
-		return &x.expression
-	case *Parameter:
-		x.of()
-		return &x.expression
-	case *expression:
-		return x
+	case Expr:
+		return x.of()
 	case int:
 		return constant(op, []float64{float64(x)}, 1, 1)
 	case float64:

@@ -236,11 +236,9 @@ func (r *run) excess() float64 {
 // follow changes the multipliers where F is near its least value. It returns a certificate where they prove that there
 // is no point in the cones.
 func (r *run) follow() *backends.Solution {
-	gradient, scale := backends.Stationarity(r.Data, r.at.x, r.form.spread(r.lines, r.at.z))
-	dual := floats.Norm(gradient, math.Inf(1)) / math.Max(1, scale)
+	dual, primal := r.missed()
 	before := r.steep
 	r.steep = dual
-	primal := r.at.gap / math.Max(1, floats.Norm(r.at.s, math.Inf(1)))
 	if dual > math.Max(inexact*primal, innerShare*r.Options.Eps) && r.rounds < mostRounds {
 		if dual > stalled*before {
 			r.fine *= finer
@@ -267,6 +265,13 @@ func (r *run) follow() *backends.Solution {
 	return nil
 }
 
+// missed are the gradient of F and the distance from the cones, both relative.
+func (r *run) missed() (dual, primal float64) {
+	gradient, scale := backends.Stationarity(r.Data, r.at.x, r.form.spread(r.lines, r.at.z))
+	return floats.Norm(gradient, math.Inf(1)) / math.Max(1, scale),
+		r.at.gap / math.Max(1, floats.Norm(r.at.s, math.Inf(1)))
+}
+
 // tired says that the finest quadratic programs have not found a better point for long. The best one is then what there
 // is.
 func (r *run) tired() bool {
@@ -291,9 +296,7 @@ func grown(share float64) float64 {
 // tolerance is that of the next quadratic program: a share of how far F is from its least value, or of what the
 // multipliers wait for, and no less than what the caller's tolerance needs.
 func (r *run) tolerance() float64 {
-	gradient, scale := backends.Stationarity(r.Data, r.at.x, r.form.spread(r.lines, r.at.z))
-	dual := floats.Norm(gradient, math.Inf(1)) / math.Max(1, scale)
-	primal := r.at.gap / math.Max(1, floats.Norm(r.at.s, math.Inf(1)))
+	dual, primal := r.missed()
 	least := innerShare * r.Options.Eps
 	eps := min(coarsest, max(least, dualShare*dual, innerShare*inexact*primal))
 	return max(r.finest(), r.fine*eps)

@@ -23,6 +23,7 @@ import (
 	"slices"
 
 	"github.com/james-bowman/sparse"
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/backends/internal/spread"
@@ -191,13 +192,7 @@ func entries(a *sparse.CSC, factor func(i, j int) float64) *sparse.CSC {
 	return sparse.NewCSC(rows, cols, raw.Indptr, raw.Ind, data)
 }
 
-func times(v, by []float64) []float64 {
-	out := make([]float64, len(v))
-	for i, x := range v {
-		out[i] = x * by[i]
-	}
-	return out
-}
+func times(v, by []float64) []float64 { return floats.MulTo(make([]float64, len(v)), v, by) }
 
 // Objective returns q' for a new q, and Rows b' for a new b.
 func (s *Scaling) Objective(q []float64) []float64 {
@@ -214,13 +209,10 @@ func (s *Scaling) Objective(q []float64) []float64 {
 
 // Rows returns b' for a new b.
 func (s *Scaling) Rows(b []float64) []float64 {
-	out := slices.Clone(b)
-	if s != nil {
-		for i := range out {
-			out[i] *= s.e[i]
-		}
+	if s == nil {
+		return slices.Clone(b)
 	}
-	return out
+	return times(b, s.e)
 }
 
 // Scale replaces a point of p by the same point of the scaled problem; nil parts

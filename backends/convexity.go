@@ -3,6 +3,7 @@ package backends
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/james-bowman/sparse"
 
@@ -205,12 +206,8 @@ func (c *convexity) analyze(p *sparse.CSC) error {
 		c.ptr = append(c.ptr, int32(len(c.ind)))
 	}
 	c.values = make([]float64, len(c.ind))
-	sign := make([]int8, n)
-	for j := range sign {
-		sign[j] = 1
-	}
 	var err error
-	if c.factor, err = ldl.Analyze(n, c.ptr, c.ind, sign); err != nil {
+	if c.factor, err = ldl.Analyze(n, c.ptr, c.ind, slices.Repeat([]int8{1}, n)); err != nil {
 		return fmt.Errorf("backends: P is too large for a proof that it is positive semidefinite: %w", err)
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 
 	"github.com/conetune/conetune/backends/internal/ldl"
 	"github.com/conetune/conetune/internal/memory"
@@ -180,15 +181,12 @@ func (d *Derivative) build(p *Problem) error {
 		return err
 	}
 	raw := whole.RawMatrix()
-	d.val, d.unit = raw.Data, make([]float64, total)
+	d.val, d.unit = raw.Data, slices.Repeat([]float64{1}, total)
 	for _, at := range raw.Indptr {
 		d.ptr = append(d.ptr, int32(at))
 	}
 	for _, i := range raw.Ind {
 		d.ind = append(d.ind, int32(i))
-	}
-	for i := range d.unit {
-		d.unit[i] = 1
 	}
 	for range 4 { // of D. Ruiz, A scaling algorithm to equilibrate both rows and columns norms in matrices, 2001
 		largest := make([]float64, total)

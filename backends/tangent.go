@@ -3,6 +3,7 @@ package backends
 import (
 	"math"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -78,10 +79,7 @@ func tangentInterval(c Cone, t *tangents, first int, s, z []float64) {
 // v = s - z, f = (1, w)/sqrt 2, g = (1, -w)/sqrt 2 and a = (1 + v_0/|v_1|)/2. Two further unknowns stand for f and g.
 func tangentSecondOrder(_ Cone, t *tangents, first int, s, z []float64) {
 	n := len(s)
-	v := make([]float64, n)
-	for i := range v {
-		v[i] = s[i] - z[i]
-	}
+	v := floats.SubTo(make([]float64, n), s, z)
 	size := norm2(v[1:])
 	if n > 1 && size > 0 {
 		high, low := [2]float64{s[0], z[0]}, [2]float64{s[0], z[0]}
@@ -127,10 +125,7 @@ func tangentPSD(_ Cone, t *tangents, first int, s, z []float64) {
 
 // matrices does that for matrices of order n in svec form, and tells the entries of E.
 func (t *tangents) matrices(first, n int, s, z []float64, couple func(at, unknown int, factor float64)) {
-	v := make([]float64, len(s))
-	for i := range v {
-		v[i] = s[i] - z[i]
-	}
+	v := floats.SubTo(make([]float64, len(s)), s, z)
 	var eigen mat.EigenSym
 	if !eigen.Factorize(symmetric(v, n, 1), true) {
 		t.kinks = append(t.kinks, first)

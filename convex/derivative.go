@@ -56,12 +56,8 @@ func (r *Result) Derivative(ctx context.Context, direction Change) (Point, error
 		return nil, errors.New("convex: Derivative: a parameter of the direction is not in the program solved")
 	}
 	u, v := d.numbers.Forward(r.out.X, r.out.Z, r.out.Values, func(p *affine.Parameter) []float64 { return changes[p.ID] })
-	for j := range u {
-		u[j] = -u[j]
-	}
-	for i := range v {
-		v[i] = -v[i]
-	}
+	floats.Scale(-1, u)
+	floats.Scale(-1, v)
 	x, _, err := d.conic.Solve(ctx, u, v)
 	if x == nil {
 		return nil, fmt.Errorf("convex: Derivative: %w", err)

@@ -101,10 +101,7 @@ func (p *conic) fillA() {
 	m := p.model
 	rows, n := len(m.Rows), len(m.Columns)
 	// The rows made of a source, as a list: there may be none, one or two.
-	first := make([]int32, rows+n)
-	for i := range first {
-		first[i] = -1
-	}
+	first := slices.Repeat([]int32{-1}, rows+n)
 	next := make([]int32, len(p.origins))
 	for k, o := range slices.Backward(p.origins) {
 		at := &first[o.source]

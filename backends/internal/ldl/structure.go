@@ -97,15 +97,9 @@ func structures(n int, up pattern, parent, count []int32, loose []bool, stop *st
 	}
 	store := make([]int32, 0, total)
 	rows = make([][]int32, supers)
-	mark := make([]int32, n)
-	for i := range mark {
-		mark[i] = -1
-	}
-	children := make([]int32, supers) // head of the list of children
+	mark := slices.Repeat([]int32{-1}, n)
+	children := slices.Repeat([]int32{-1}, supers) // head of the list of children
 	sibling := make([]int32, supers)
-	for s := range children {
-		children[s] = -1
-	}
 	for s := range int32(supers) {
 		if stop.Reached(entryWork) {
 			return nil, nil

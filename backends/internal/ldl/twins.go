@@ -196,10 +196,7 @@ func (g *groups) skip(j int32, list []int32) []int32 {
 // their group out of it.
 func (g *groups) verifyLater(t summary, ptr, ind []int32) {
 	n := int32(len(t))
-	end := make([]int32, n) // where the list of a node ends so far, -1 without one
-	for i := range end {
-		end[i] = -1
-	}
+	end := slices.Repeat([]int32{-1}, len(t)) // where the list of a node ends so far, -1 without one
 	total := int32(0)
 	open := func(i int32) {
 		if end[i] < 0 {

@@ -306,22 +306,13 @@ func descent(p *Problem, u *units) *Problem {
 
 // recession returns the recession cones of the given ones, that of a box as a box.
 func recession(cones []Cone) []Cone {
-	out := slices.Clone(cones)
-	for k, c := range cones {
-		if c.Kind == BoxCone {
-			lower, upper := make([]float64, c.Dim), make([]float64, c.Dim)
-			for i := range lower {
-				if math.IsInf(c.Lower[i], -1) {
-					lower[i] = math.Inf(-1)
-				}
-				if math.IsInf(c.Upper[i], 1) {
-					upper[i] = math.Inf(1)
-				}
-			}
-			out[k] = Box(lower, upper)
+	infiniteOnly := func(v float64) float64 {
+		if math.IsInf(v, 0) {
+			return v
 		}
+		return 0
 	}
-	return out
+	return withBounds(cones, func(_ int, l, u float64) (float64, float64) { return infiniteOnly(l), infiniteOnly(u) })
 }
 
 // farGap is the gap in the sizes of b and the bounds, row by row, above which bounds count as far.
@@ -376,25 +367,16 @@ func withoutFar(p *Problem) *Problem {
 	if math.IsInf(far, 1) {
 		return nil
 	}
-	out := *p
-	out.Cones = slices.Clone(p.Cones)
-	some, row := false, 0
-	for k, c := range p.Cones {
-		if c.Kind == BoxCone {
-			lower, upper := slices.Clone(c.Lower), slices.Clone(c.Upper)
-			for i := range c.Dim {
-				l, u, size := c.Lower[i], c.Upper[i], largest[row+i]
-				if -l >= far*size && !math.IsInf(l, 0) {
-					lower[i], some = math.Inf(-1), true
-				}
-				if u >= far*size && !math.IsInf(u, 0) {
-					upper[i], some = math.Inf(1), true
-				}
-			}
-			out.Cones[k].Lower, out.Cones[k].Upper = lower, upper
+	out, some := *p, false
+	out.Cones = withBounds(p.Cones, func(row int, l, u float64) (float64, float64) {
+		if -l >= far*largest[row] && !math.IsInf(l, 0) {
+			l, some = math.Inf(-1), true
 		}
-		row += c.Dim
-	}
+		if u >= far*largest[row] && !math.IsInf(u, 0) {
+			u, some = math.Inf(1), true
+		}
+		return l, u
+	})
 	if !some {
 		return nil
 	}

@@ -1,6 +1,9 @@
 package backends
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // InfiniteBound is the size from which on a bound of a [BoxCone] counts as infinite, as readers and many solvers
 // have it.
@@ -8,26 +11,29 @@ const InfiniteBound = 1e20
 
 // withInfinite returns the cones with bounds of InfiniteBound and beyond as infinite ones.
 func withInfinite(cones []Cone) []Cone {
-	out := append([]Cone(nil), cones...)
-	for i, c := range out {
-		if c.Kind != BoxCone {
-			continue
+	return withBounds(cones, func(_ int, lower, upper float64) (float64, float64) {
+		if lower <= -InfiniteBound {
+			lower = math.Inf(-1)
 		}
-		for j := range c.Lower {
-			l, u := c.Lower[j], c.Upper[j]
-			if far := l <= -InfiniteBound && !math.IsInf(l, -1) || u >= InfiniteBound && !math.IsInf(u, 1); !far {
-				continue
-			}
-			if &out[i].Lower[0] == &cones[i].Lower[0] {
-				out[i].Lower, out[i].Upper = append([]float64(nil), c.Lower...), append([]float64(nil), c.Upper...)
-			}
-			if l <= -InfiniteBound {
-				out[i].Lower[j] = math.Inf(-1)
-			}
-			if u >= InfiniteBound {
-				out[i].Upper[j] = math.Inf(1)
+		if upper >= InfiniteBound {
+			upper = math.Inf(1)
+		}
+		return lower, upper
+	})
+}
+
+// withBounds returns the cones with other bounds of the rows of boxes.
+func withBounds(cones []Cone, of func(row int, lower, upper float64) (l, u float64)) []Cone {
+	out, first := slices.Clone(cones), 0
+	for k, c := range cones {
+		if c.Kind == BoxCone {
+			own := &out[k]
+			own.Lower, own.Upper = make([]float64, c.Dim), make([]float64, c.Dim)
+			for i := range c.Dim {
+				own.Lower[i], own.Upper[i] = of(first+i, c.Lower[i], c.Upper[i])
 			}
 		}
+		first += c.Dim
 	}
 	return out
 }

@@ -140,63 +140,34 @@ func amalgamate(first []int32, rows [][]int32, height, parent, weight []int32, l
 // empty if s is not the last. n is above all rows.
 func sameRows(rows [][]int32, may func(s int32) bool, n int, stop *stop.Stop) (begin, sorted []int32) {
 	count := int32(len(rows))
-	// chains of equal keys
-	head, tail, next := make([]int32, count), make([]int32, count), make([]int32, count)
-	keys := newKeyTable(len(rows))
+	known, mark := make(map[uint64]int32, count), make([]int32, n)
+	first, last := make([]int32, count), make([]int32, count) // of those with the same rows
 	for s := range count {
-		head[s], tail[s], next[s] = s, s, -1
-		if !may(s) {
-			stop.Reached(entryWork)
-			continue
-		}
 		if stop.Reached(entryWork * (1 + len(rows[s]))) {
 			return nil, nil
 		}
-		key := uint64(len(rows[s]))
-		for _, i := range rows[s] {
-			key += mix(uint64(i)) // independent of the order
-		}
-		if h := keys.first(key, s); h != s {
-			head[s] = h
-			next[tail[h]], tail[h] = s, s
-		}
-	}
-	last := make([]int32, count)
-	for s := range last {
-		last[s] = int32(s)
-	}
-	mark := make([]int32, n)
-	for s := range count {
-		if head[s] != s || next[s] < 0 {
-			stop.Reached(1)
-			continue
-		}
-		for _, i := range rows[s] {
-			mark[i] = s + 1
-		}
-		end := s
-		for t := next[s]; t >= 0; t = next[t] {
-			if stop.Reached(entryWork * (1 + len(rows[t]))) {
-				return nil, nil
+		if first[s] = s; may(s) {
+			key := uint64(len(rows[s]))
+			for _, i := range rows[s] {
+				key += mix(uint64(i)) // independent of the order
 			}
-			equal := len(rows[t]) == len(rows[s])
-			for _, i := range rows[t] {
-				equal = equal && mark[i] == s+1
-			}
-			if equal {
-				end = t
-			} else {
-				head[t] = t // another list with the same key
+			if h := firstOf(known, key, s); h != s && len(rows[h]) == len(rows[s]) {
+				for _, i := range rows[h] {
+					mark[i] = s
+				}
+				if !slices.ContainsFunc(rows[s], func(i int32) bool { return mark[i] != s }) {
+					first[s] = h
+				}
 			}
 		}
-		last[s] = end
+		last[first[s]] = s
 	}
 	begin = make([]int32, count+1)
 	if stop.Reached(int(count)) {
 		return nil, nil
 	}
-	for s := range count {
-		last[s] = last[head[s]]
+	for s, f := range first {
+		last[s] = last[f]
 		begin[last[s]+1]++
 	}
 	for s := range count {

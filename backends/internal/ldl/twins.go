@@ -74,38 +74,23 @@ func summarise(n int, ptr, ind []int32, s *stop.Stop) summary {
 	for i := range code {
 		code[i] = mix(uint64(i))
 	}
-	for j := int32(0); j < int32(n); {
+	for j := range int32(n) { // what comes later is added later
 		if s.Reached(entryWork * (2 + int(ptr[j+1]-ptr[j]))) {
 			return nil
 		}
-		// columns from j to end with one list, which is read once for all of them
-		list, end := strictUpper(j, ptr, ind), j+1
-		for end < int32(n) && len(list) > 0 && slices.Equal(list, strictUpper(end, ptr, ind)) {
-			end++
-		}
-		if end > j+1 && slices.Contains(list, j) { // the diagonal, twice
-			end = j + 1
-		}
-		codes := uint64(0)
-		for c := j; c < end; c++ {
-			codes += code[c]
-		}
-		codes *= laterFactor
-		key, degree, last := uint64(0), int32(0), int32(-1)
-		for _, i := range list {
+		own := &t[j]
+		own.last = -1
+		for _, i := range ind[ptr[j]:ptr[j+1]] {
 			if i == j {
 				continue
 			}
-			key += code[i]
-			degree++
-			last = i
+			own.key += code[i]
+			own.degree++
+			own.last = i
 			at := &t[i]
-			at.key += codes
-			at.later += end - j
-			at.last = end - 1
-		}
-		for ; j < end; j++ { // what comes later is added later
-			t[j].key, t[j].degree, t[j].last = key, degree, last
+			at.key += code[j] * laterFactor
+			at.later++
+			at.last = j
 		}
 	}
 	for i := range t {
@@ -152,13 +137,13 @@ func (g *groups) match(t summary, ptr, ind []int32) {
 			t[q].degree--
 		}
 	}
-	keys := newKeyTable(t.candidates())
+	known := make(map[uint64]int32, t.candidates())
 	for i := range int32(len(t)) {
 		if g.stop.Reached(entryWork + int(ptr[i+1]-ptr[i])) {
 			return
 		}
 		if t[i].degree > smallRows {
-			if f := keys.first(t[i].key, i); f != i && t[f].degree == t[i].degree && g.sameList(f, i, ptr, ind) {
+			if f := firstOf(known, t[i].key, i); f != i && t[f].degree == t[i].degree && g.sameList(f, i, ptr, ind) {
 				g.first[i] = f
 			}
 		}
@@ -342,33 +327,13 @@ func (g *groups) reduce(ptr, ind []int32) pattern {
 	return p
 }
 
-// keyTable finds indices by their keys.
-type keyTable struct {
-	slot []int32 // 1 + index, or 0
-	key  []uint64
-	mask uint64
-}
-
-// newKeyTable returns a table for the given number of indices.
-func newKeyTable(count int) *keyTable {
-	size := 4
-	for size < 2*count {
-		size *= 2
+// firstOf returns the index that was first given with the key, i if there is none.
+func firstOf(known map[uint64]int32, key uint64, i int32) int32 {
+	if first, ok := known[key]; ok {
+		return first
 	}
-	return &keyTable{slot: make([]int32, size), key: make([]uint64, size), mask: uint64(size - 1)}
-}
-
-// first returns the index that was first given with the key, i if there is none.
-func (t *keyTable) first(key uint64, i int32) int32 {
-	for h := mix(key) & t.mask; ; h = (h + 1) & t.mask {
-		switch {
-		case t.slot[h] == 0:
-			t.slot[h], t.key[h] = i+1, key
-			return i
-		case t.key[h] == key:
-			return t.slot[h] - 1
-		}
-	}
+	known[key] = i
+	return i
 }
 
 // mix spreads the bits of x.

@@ -6,7 +6,6 @@ import "math"
 type exponential struct {
 	lo   int
 	dual bool
-	at   [6]int // of P: the entries of bend
 }
 
 // bend is the upper triangle, by columns, of the derivative of w - proj(w): symmetric, with eigenvalues from 0 to 1.

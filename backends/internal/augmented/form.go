@@ -1,7 +1,6 @@
 package augmented
 
 import (
-	"github.com/james-bowman/sparse"
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/backends"
@@ -17,13 +16,6 @@ type form struct {
 	cones  []span // the second-order ones, of rows
 	curved []exponential
 	qp     backends.Problem
-
-	// Where numbers that change are in the values of P and A.
-	diagonal []int // of P by variable of x
-	slack    []int // of P by row of s
-	across   []int // of P by row of s: with eta; -1 for t
-	eta, y   []int // of P by cone
-	normal   []int // of A by row of s, in the definition of y
 
 	units []float64 // by variable of x, the square of its column in A beside the largest
 }
@@ -60,74 +52,17 @@ func newForm(p *backends.Problem) *form {
 	f.qp.Cones = append(cones, backends.Zero(len(f.rows)+len(f.cones)))
 	f.qp.Q = make([]float64, f.variables())
 	f.qp.B = make([]float64, len(f.linear)+len(f.rows)+len(f.cones))
-	f.shapeP(p)
-	f.shapeA(p)
+	f.shape(p)
 	return f
 }
 
 func (f *form) variables() int { return f.n + len(f.rows) + 2*len(f.cones) }
 
-// shapeP makes the pattern of P, with zeros.
-func (f *form) shapeP(p *backends.Problem) {
-	start, index := []int{0}, []int(nil)
-	add := func(i int) int {
-		index = append(index, i)
-		return len(index) - 1
-	}
-	end := func() { start = append(start, len(index)) }
-	for j := range f.n {
-		at := -1
-		if p.P != nil {
-			raw := p.P.RawMatrix()
-			for _, i := range raw.Ind[raw.Indptr[j]:raw.Indptr[j+1]] {
-				if k := add(i); i == j {
-					at = k
-				}
-			}
-		}
-		if at < 0 {
-			at = add(j)
-		}
-		f.diagonal = append(f.diagonal, at)
-		end()
-	}
-	f.slack = make([]int, len(f.rows))
-	curved := 0
-	for k := range f.rows {
-		if curved < len(f.curved) && k >= f.curved[curved].lo {
-			e := &f.curved[curved]
-			to := k - e.lo
-			for i := range to + 1 {
-				e.at[to*(to+1)/2+i] = add(f.n + e.lo + i)
-			}
-			f.slack[k] = e.at[to*(to+1)/2+to]
-			if to == 2 {
-				curved++
-			}
-		} else {
-			f.slack[k] = add(f.n + k)
-		}
-		end()
-	}
-	f.across = make([]int, len(f.rows))
-	for i, c := range f.cones {
-		f.across[c.lo] = -1
-		for k := c.lo + 1; k < c.hi; k++ {
-			f.across[k] = add(f.n + k)
-		}
-		f.eta = append(f.eta, add(f.n+len(f.rows)+i))
-		end()
-	}
-	for i := range f.cones {
-		f.y = append(f.y, add(f.n+len(f.rows)+len(f.cones)+i))
-		end()
-	}
-	n := f.variables()
-	f.qp.P = sparse.NewCSC(n, n, start, index, make([]float64, len(index)))
-}
-
-// shapeA makes the pattern of A, with the numbers that never change.
-func (f *form) shapeA(p *backends.Problem) {
+// shape makes the patterns of P, with zeros, and of A, with the numbers that never change. A variable has its own entry
+// of P last in its column, eta those with v before it, and an exponential cone its matrix in the columns of s. Of A a
+// row of s has the entry in the definition of y after the one that is 1.
+func (f *form) shape(p *backends.Problem) {
+	var h, a backends.Triplets
 	f.to = make([]int, len(p.B))
 	for k, i := range f.linear {
 		f.to[i] = k
@@ -135,37 +70,39 @@ func (f *form) shapeA(p *backends.Problem) {
 	for k, i := range f.rows {
 		f.to[i] = len(f.linear) + k
 	}
-	start, index, value := []int{0}, []int(nil), []float64(nil)
-	add := func(i int, v float64) int {
-		index, value = append(index, i), append(value, v)
-		return len(index) - 1
-	}
-	end := func() { start = append(start, len(index)) }
+	eta := f.n + len(f.rows)
+	y, first := eta+len(f.cones), len(f.linear)+len(f.rows)
 	for j := range f.n {
-		f.column(p, j, func(i int, _ float64) { add(i, 0) })
-		end()
+		if p.P != nil {
+			raw := p.P.RawMatrix()
+			for _, i := range raw.Ind[raw.Indptr[j]:raw.Indptr[j+1]] {
+				h.Add(i, j, 0)
+			}
+		}
+		f.column(p, j, func(i int, _ float64) { a.Add(i, j, 0) })
 	}
-	first := len(f.linear) + len(f.rows)
-	f.normal = make([]int, len(f.rows))
-	cone := 0
+	for j := range f.variables() {
+		h.Add(j, j, 0)
+	}
 	for k := range f.rows {
-		add(len(f.linear)+k, 1)
-		for cone < len(f.cones) && k >= f.cones[cone].hi {
-			cone++
+		a.Add(len(f.linear)+k, f.n+k, 1)
+	}
+	for _, e := range f.curved {
+		s := f.n + e.lo
+		h.Add(s, s+1, 0)
+		h.Add(s, s+2, 0)
+		h.Add(s+1, s+2, 0)
+	}
+	for i, c := range f.cones {
+		for k := c.lo; k < c.hi; k++ {
+			if a.Add(first+i, f.n+k, -1); k > c.lo {
+				h.Add(f.n+k, eta+i, 0)
+			}
 		}
-		if cone < len(f.cones) && k >= f.cones[cone].lo {
-			f.normal[k] = add(first+cone, -1)
-		}
-		end()
+		a.Add(first+i, y+i, 1)
 	}
-	for range f.cones {
-		end()
-	}
-	for i := range f.cones {
-		add(first+i, 1)
-		end()
-	}
-	f.qp.A = sparse.NewCSC(len(f.qp.B), f.variables(), start, index, value)
+	f.qp.P, _ = h.CSC(f.variables(), f.variables()) // all are within
+	f.qp.A, _ = a.CSC(len(f.qp.B), f.variables())
 }
 
 // column visits the entries of a column of A, those of intervals first, in the order of the rows of the quadratic
@@ -225,18 +162,18 @@ func (f *form) fill(p *backends.Problem) {
 // model writes the Newton step at a point into the numbers of the quadratic program: weight is that of |x - at.x|^2 /
 // 2, in which units have each variable counted in its own.
 func (f *form) model(p *backends.Problem, at *point, sigma, weight float64) {
-	pv, av, q := f.qp.P.RawMatrix().Data, f.qp.A.RawMatrix().Data, f.qp.Q
-	clear(pv[:f.slack0()])
-	if p.P != nil {
-		raw, to := p.P.RawMatrix(), f.qp.P.RawMatrix()
-		for j := range f.n {
-			copy(pv[to.Indptr[j]:], raw.Data[raw.Indptr[j]:raw.Indptr[j+1]])
+	h, a, q := f.qp.P.RawMatrix(), f.qp.A.RawMatrix(), f.qp.Q
+	pv, start := h.Data, h.Indptr
+	own := func(j int) *float64 { return &pv[start[j+1]-1] } // the entry of a variable on the diagonal
+	clear(pv[:start[f.n]])
+	for j := range f.n {
+		if p.P != nil {
+			raw := p.P.RawMatrix()
+			copy(pv[start[j]:], raw.Data[raw.Indptr[j]:raw.Indptr[j+1]])
 		}
-	}
-	for j, k := range f.diagonal {
-		own := weight * f.units[j]
-		pv[k] += own
-		q[j] = p.Q[j] - own*at.x[j]
+		stay := weight * f.units[j]
+		*own(j) += stay
+		q[j] = p.Q[j] - stay*at.x[j]
 	}
 	s0, eta0 := f.n, f.n+len(f.rows)
 	y0 := eta0 + len(f.cones)
@@ -250,32 +187,32 @@ func (f *form) model(p *backends.Problem, at *point, sigma, weight float64) {
 			alone = sigma
 		}
 		t, v := c.lo, at.s[c.lo+1:c.hi]
-		pv[f.slack[t]] = alone
+		*own(s0 + t) = alone
 		q[s0+t] -= alone * at.s[t]
 		curve := sigma * g.curve
 		var across, along float64 // of y, and of v by u
 		for k, vk := range v {
 			row := t + 1 + k
 			u := g.u(at.w[row])
-			pv[f.slack[row]] = alone + curve
+			*own(s0 + row) = alone + curve
 			q[s0+row] -= (alone + curve) * vk
-			pv[f.across[row]] = -curve * u
-			av[f.normal[row]] = u
+			pv[start[eta0+i]+k] = -curve * u
+			a.Data[a.Indptr[s0+row]+1] = u
 			along += u * vk
 		}
-		pv[f.eta[i]], q[eta0+i] = 1, 0
+		*own(eta0 + i), q[eta0+i] = 1, 0
 		if curve > 0 {
-			pv[f.eta[i]], q[eta0+i] = curve, curve*along
+			*own(eta0 + i), q[eta0+i] = curve, curve*along
 		}
 		if g.inside == 0 {
 			across = sigma / 2
 		}
-		pv[f.y[i]], q[y0+i] = across, -across*(at.s[t]-along)
+		*own(y0 + i), q[y0+i] = across, -across*(at.s[t]-along)
 	}
 	for i := range f.curved {
 		e, b := &f.curved[i], &at.bends[i]
-		for k, to := range e.at {
-			pv[to] = sigma * b[k]
+		for k, v := range b {
+			pv[start[s0+e.lo]+k] = sigma * v
 		}
 		for k, v := range b.times(at.s[e.lo : e.lo+3]) {
 			q[s0+e.lo+k] -= sigma * v
@@ -303,9 +240,6 @@ func (f *form) here(at *point, lines []float64) backends.Point {
 	z = append(append(append(z, lines...), at.z...), make([]float64, len(f.cones))...)
 	return backends.Point{X: append(append(x, eta...), y...), Z: z}
 }
-
-// slack0 is where the values of P of x end.
-func (f *form) slack0() int { return f.qp.P.RawMatrix().Indptr[f.n] }
 
 // spread puts numbers of the intervals and of the cones where their rows are.
 func (f *form) spread(lines, cones []float64) []float64 {

@@ -1,8 +1,6 @@
 package adapter
 
 import (
-	"slices"
-
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/internal/mirror"
 )
@@ -24,19 +22,13 @@ type Rows struct {
 	m       int // our rows
 	asGiven bool
 	boxes   []boxRow
-	entries []entry // where the values of A' come from
+	pattern mirror.Matrix // of A
 }
 
 // boxRow is our row of a box, whose s is taken from b - Ax.
 type boxRow struct {
 	ours         int
 	lower, upper float64
-}
-
-// entry is By A_at + byAlso A_also, by places in the values of A.
-type entry struct {
-	at, also   int
-	by, byAlso float64
 }
 
 // Add appends a row that is by s_of + shift of ours.
@@ -76,62 +68,30 @@ func (row Row) terms(visit func(of int, by float64)) {
 	}
 }
 
-// Matrix returns A', and keeps where its values come from.
+// Matrix returns A', and keeps the pattern of A.
 func (r *Rows) Matrix(a *mirror.Matrix) *mirror.Matrix {
 	if r.asGiven {
 		return a
 	}
-	// By rows first: entries of row i are at [start[i], start[i+1]).
-	start := make([]int, r.m+1)
-	for _, i := range a.Ind {
-		start[i+1]++
+	r.pattern = *a
+	type use struct {
+		row int
+		by  float64
 	}
-	for i := range r.m {
-		start[i+1] += start[i]
+	uses := make([][]use, r.m) // of our rows
+	for k, row := range r.List {
+		row.terms(func(of int, by float64) { uses[of] = append(uses[of], use{k, by}) })
 	}
-	next := slices.Clone(start[:r.m])
-	col, at := make([]int, len(a.Ind)), make([]int, len(a.Ind))
+	var entries backends.Triplets
 	for j := range a.Cols {
 		for k := a.Ptr[j]; k < a.Ptr[j+1]; k++ {
-			p := next[a.Ind[k]]
-			next[a.Ind[k]]++
-			col[p], at[p] = j, k
+			for _, u := range uses[a.Ind[k]] {
+				entries.Add(u.row, j, u.by*a.Val[k])
+			}
 		}
 	}
-	// In each column the rows of A' come in their order, and those with two terms in one entry.
-	each := func(visit func(i, j, at int, by float64, again bool)) {
-		last := slices.Repeat([]int{None}, a.Cols)
-		for i, row := range r.List {
-			row.terms(func(of int, by float64) {
-				for p := start[of]; p < start[of+1]; p++ {
-					visit(i, col[p], at[p], by, last[col[p]] == i)
-					last[col[p]] = i
-				}
-			})
-		}
-	}
-	out := &mirror.Matrix{Rows: len(r.List), Cols: a.Cols, Ptr: make([]int, a.Cols+1)}
-	each(func(_, j, _ int, _ float64, again bool) {
-		if !again {
-			out.Ptr[j+1]++
-		}
-	})
-	for j := range a.Cols {
-		out.Ptr[j+1] += out.Ptr[j]
-	}
-	fill := slices.Clone(out.Ptr[:a.Cols])
-	out.Ind, r.entries = make([]int, out.Ptr[a.Cols]), make([]entry, out.Ptr[a.Cols])
-	each(func(i, j, at int, by float64, again bool) {
-		if again {
-			e := &r.entries[fill[j]-1]
-			e.also, e.byAlso = at, by
-			return
-		}
-		out.Ind[fill[j]], r.entries[fill[j]] = i, entry{at: at, also: None, by: by}
-		fill[j]++
-	})
-	out.Val = r.Values(a.Val)
-	return out
+	out, _ := entries.CSC(len(r.List), a.Cols) // all are within
+	return MatrixOf(out, len(r.List), a.Cols)
 }
 
 // Values returns the values of A' from those of A, after Matrix.
@@ -139,14 +99,8 @@ func (r *Rows) Values(a []float64) []float64 {
 	if r.asGiven {
 		return a
 	}
-	out := make([]float64, len(r.entries))
-	for i, e := range r.entries {
-		out[i] = e.by * a[e.at]
-		if e.also != None {
-			out[i] += e.byAlso * a[e.also]
-		}
-	}
-	return out
+	r.pattern.Val = a
+	return r.Matrix(&r.pattern).Val
 }
 
 // Vector returns Tb + t.

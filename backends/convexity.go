@@ -40,7 +40,6 @@ type convexity struct {
 	factor   *ldl.Factor
 	vars     []int32   // the variables with entries off the diagonal, which alone are looked at
 	ptr, ind []int32   // of their rows and columns the upper triangle, with a whole diagonal
-	from     []int32   // entry k is entry from[k] of P, none if negative
 	values   []float64 // scaled
 	shifted  []float64
 	scale    []float64
@@ -103,7 +102,7 @@ func (c *convexity) looked(p *sparse.CSC) (diagonal []float64, decided bool, err
 
 // load puts the scaled entries in their places.
 func (c *convexity) load(p *sparse.CSC, diagonal []float64) {
-	data := p.RawMatrix().Data
+	raw := p.RawMatrix()
 	c.scale = dense.Cleared(c.scale, len(c.vars))
 	for j, of := range c.vars {
 		c.scale[j] = 1
@@ -112,15 +111,15 @@ func (c *convexity) load(p *sparse.CSC, diagonal []float64) {
 			c.scale[j] = math.Ldexp(1, -(exponent-1)>>1)
 		}
 	}
-	for j := range c.vars {
-		for k := c.ptr[j]; k < c.ptr[j+1]; k++ {
-			c.values[k] = 0
-			if c.from[k] >= 0 {
-				c.values[k] = data[c.from[k]] * c.scale[c.ind[k]] * c.scale[j]
-			}
-			if int(c.ind[k]) == j && c.values[k] == 0 {
-				c.values[k] = 1 // an empty row and column
-			}
+	clear(c.values)
+	for j, of := range c.vars {
+		at := c.ptr[j]
+		for _, v := range raw.Data[raw.Indptr[of]:raw.Indptr[of+1]] {
+			c.values[at] = v * c.scale[c.ind[at]] * c.scale[j]
+			at++
+		}
+		if own := &c.values[c.ptr[j+1]-1]; *own == 0 { // the last of its column
+			*own = 1 // an empty row and column
 		}
 	}
 }
@@ -178,13 +177,11 @@ func (c *convexity) analyze(p *sparse.CSC) error {
 	n, _ := p.Dims()
 	raw := p.RawMatrix()
 	at := make([]int32, n) // of a variable in vars, counted from one
-	for j := range n {
-		for k := raw.Indptr[j]; k < raw.Indptr[j+1]; k++ {
-			if i := raw.Ind[k]; i != j {
-				at[i], at[j] = 1, 1
-			}
+	stored(p, func(_, i, j int, _ float64) {
+		if i != j {
+			at[i], at[j] = 1, 1
 		}
-	}
+	})
 	for j := range at {
 		if at[j] > 0 {
 			c.vars = append(c.vars, int32(j))
@@ -193,15 +190,15 @@ func (c *convexity) analyze(p *sparse.CSC) error {
 	}
 	n = len(c.vars)
 	room := len(raw.Ind) + n
-	c.ptr, c.ind, c.from = make([]int32, 1, n+1), make([]int32, 0, room), make([]int32, 0, room)
+	c.ptr, c.ind = make([]int32, 1, n+1), make([]int32, 0, room)
 	for j, of := range c.vars {
 		whole := false
-		for k := raw.Indptr[of]; k < raw.Indptr[of+1]; k++ {
-			c.ind, c.from = append(c.ind, at[raw.Ind[k]]-1), append(c.from, int32(k))
-			whole = raw.Ind[k] == int(of) // the last one, as rows increase
+		for _, i := range raw.Ind[raw.Indptr[of]:raw.Indptr[of+1]] {
+			c.ind = append(c.ind, at[i]-1)
+			whole = i == int(of) // the last one, as rows increase
 		}
 		if !whole {
-			c.ind, c.from = append(c.ind, int32(j)), append(c.from, -1)
+			c.ind = append(c.ind, int32(j))
 		}
 		c.ptr = append(c.ptr, int32(len(c.ind)))
 	}

@@ -176,18 +176,8 @@ func (d *Derivative) build(p *Problem) error {
 		k.Add(n+int(d.t.block.Row[at]), n+int(d.t.block.Col[at]), v)
 	}
 	total := n + len(d.t.sign)
-	whole, err := k.CSC(total, total)
-	if err != nil {
-		return err
-	}
-	raw := whole.RawMatrix()
-	d.val, d.unit = raw.Data, slices.Repeat([]float64{1}, total)
-	for _, at := range raw.Indptr {
-		d.ptr = append(d.ptr, int32(at))
-	}
-	for _, i := range raw.Ind {
-		d.ind = append(d.ind, int32(i))
-	}
+	d.ptr, d.ind, d.val = k.forFactor(total)
+	d.unit = slices.Repeat([]float64{1}, total)
 	for range 4 { // of D. Ruiz, A scaling algorithm to equilibrate both rows and columns norms in matrices, 2001
 		largest := make([]float64, total)
 		d.each(func(i, j, at int) {
@@ -207,6 +197,7 @@ func (d *Derivative) build(p *Problem) error {
 		}
 		shift[i] = derivativeShift * float64(sign[i])
 	}
+	var err error
 	d.factor, err = ldl.AnalyzeWith(total, d.ptr, d.ind, sign, ldl.Options{Memory: enough, Stop: &d.stop})
 	if err == nil {
 		d.factor.Factorize(d.val, shift, 0, derivativeShift)

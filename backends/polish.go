@@ -355,12 +355,11 @@ type leastChange struct {
 func newLeastChange(eq *system) (*leastChange, bool) {
 	k, weight := len(eq.y), eq.weight
 	total := k + len(eq.terms)
-	room := len(eq.m.Ind) + total
-	ptr, ind, val := make([]int32, 1, total+1), make([]int32, 0, room), make([]float64, 0, room)
+	var t Triplets
 	sign := make([]int8, total)
 	for i := range k {
-		ind, val, sign[i] = append(ind, int32(i)), append(val, 1), 1
-		ptr = append(ptr, int32(len(ind)))
+		t.Add(i, i, 1)
+		sign[i] = 1
 	}
 	block := slices.Repeat([]int{-1}, k)
 	for b, l := range eq.local {
@@ -369,31 +368,24 @@ func newLeastChange(eq *system) (*leastChange, bool) {
 		}
 	}
 	for e, terms := range eq.terms {
-		last := -1
 		for at := eq.m.Indptr[e]; at < eq.m.Indptr[e+1]; at++ {
 			u := eq.m.Ind[at]
 			v, b := eq.m.Data[at]/terms, block[u]
 			switch {
 			case weight[u] < 0 || terms == 0:
-				continue
 			case b < 0:
-				ind, val = append(ind, int32(u)), append(val, v*weight[u])
-				continue
-			}
-			l := &eq.local[b]
-			if b != last { // entries of a cone follow each other
-				for i := range l.dim {
-					ind, val = append(ind, int32(l.first+i)), append(val, 0)
+				t.Add(u, k+e, v*weight[u])
+			default:
+				l := &eq.local[b]
+				for i, d := range l.d[(u-l.first)*l.dim:][:l.dim] {
+					t.Add(l.first+i, k+e, v*d)
 				}
-				last = b
-			}
-			for i, d := range l.d[(u-l.first)*l.dim:][:l.dim] {
-				val[len(val)-l.dim+i] += v * d
 			}
 		}
-		ind, val, sign[k+e] = append(ind, int32(k+e)), append(val, -polishDelta), -1
-		ptr = append(ptr, int32(len(ind)))
+		t.Add(k+e, k+e, -polishDelta)
+		sign[k+e] = -1
 	}
+	ptr, ind, val := t.forFactor(total)
 	factor, err := ldl.AnalyzeWith(total, ptr, ind, sign, ldl.Options{Memory: enough})
 	if err != nil {
 		return nil, false

@@ -87,6 +87,18 @@ func (t *Triplets) matrix(rows, cols int) *sparse.CSC {
 	return out
 }
 
+// forFactor is the matrix of order n as package ldl takes it.
+func (t *Triplets) forFactor(n int) (ptr, ind []int32, val []float64) {
+	raw := t.matrix(n, n).RawMatrix()
+	for _, at := range raw.Indptr {
+		ptr = append(ptr, int32(at))
+	}
+	for _, i := range raw.Ind {
+		ind = append(ind, int32(i))
+	}
+	return ptr, ind, raw.Data
+}
+
 func (t *Triplets) check(rows, cols int) error {
 	if rows < 0 || cols < 0 {
 		return bad("Triplets", "cannot make a %d x %d matrix", rows, cols)

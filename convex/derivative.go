@@ -199,7 +199,7 @@ func (r *Result) differential(ctx context.Context) (*differential, error) {
 	if ctx == nil {
 		return nil, errors.New("the context is nil")
 	}
-	if !solve.HasPoint(&backends.Solution{Status: out.Status, X: out.X, S: out.S, Z: out.Z}) {
+	if !solve.HasPoint(&out.Solution) {
 		return nil, fmt.Errorf("the solve ended without a point: %s", out.Status)
 	}
 	if d.conic != nil {

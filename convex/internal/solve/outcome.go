@@ -10,24 +10,16 @@ import (
 	"github.com/conetune/conetune/convex/internal/compile"
 )
 
-// Outcome is what a solve has found: a point of a program with all or some of its columns and rows, and how it is
-// completed.
+// Outcome is what a solve has found: a point of a program with all or some of its columns and rows, with the constants
+// of the model in its objectives, and how it is completed.
 type Outcome struct {
-	Status                   backends.Status
-	Objective, DualObjective float64 // constants included
-	Residuals                backends.Residuals
-	Distance, Radius         float64 // those of backends.Solution
-	Iterations, Rounds       int
-	Active                   int
-	Message                  string
-	History                  []backends.Iteration
+	backends.Solution
+	Rounds, Active int
 
 	Assembled    *compile.Assembled
-	X, S, Z      []float64
 	Stationarity []float64     // Px + q + A'z in the columns of as
 	Values       affine.Values // of the parameters
-	solution     backends.Solution
-	room         []float64 // of Stationarity
+	room         []float64     // of Stationarity
 
 	// What completes the point where columns are left out, nil otherwise: the multiplier of row r of a group, and
 	// the residual of stationarity in a sparse variable.
@@ -39,8 +31,8 @@ type Outcome struct {
 func Stopped(p *compile.Program) *Outcome {
 	none := math.NaN()
 	return &Outcome{
-		Status: backends.Cancelled, Objective: none, DualObjective: none, Residuals: backends.Residuals{Primal: none,
-			Dual: none, Gap: none},
+		Solution: backends.Solution{Status: backends.Cancelled, Objective: none, DualObjective: none,
+			Residuals: backends.Residuals{Primal: none, Dual: none, Gap: none}},
 		Assembled: &compile.Assembled{Layout: &compile.Layout{Program: p}},
 	}
 }
@@ -52,17 +44,8 @@ func (s *Session) Result(sol *backends.Solution) *Outcome {
 		r = &Outcome{}
 	}
 	s.Room, s.room = nil, nil
-	if sol != &r.solution {
-		r.solution = *sol
-	}
-	as, values, stationarity := in.Assembled, r.Values, r.room
-	*r = Outcome{
-		solution: r.solution, room: stationarity,
-		Status: sol.Status, Objective: sol.Objective, DualObjective: sol.DualObjective,
-		Residuals: sol.Residuals, Distance: sol.Distance, Radius: sol.Radius, Message: sol.Message,
-		History:   sol.History,
-		Assembled: as, X: sol.X, S: sol.S, Z: sol.Z, Values: s.State.Values.Copy(values),
-	}
+	as := in.Assembled
+	*r = Outcome{Solution: *sol, room: r.room, Assembled: as, Values: s.State.Values.Copy(r.Values)}
 	for _, v := range s.Program.Vars[:s.Program.Users] {
 		r.Active += as.Width(v)
 	}

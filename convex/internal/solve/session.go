@@ -69,7 +69,7 @@ func (s *Session) Run(ctx context.Context, p *compile.Program, active [][]int, e
 	}
 	old := s.Current
 	if s.Room != nil {
-		s.room = &s.Room.solution
+		s.room = &s.Room.Solution
 	}
 	changed, err := s.Prepare(p, active, eps)
 	if err != nil {

@@ -140,8 +140,8 @@ func (w *Sets) balance(f *fullPoint, k int) {
 func (w *Sets) result(f *fullPoint, sol *backends.Solution) *solve.Outcome {
 	offset, _ := w.p.Offset(w.s.State.Values)
 	r := &solve.Outcome{
-		Objective: sol.Objective + offset, DualObjective: sol.DualObjective + offset,
-		Residuals: sol.Residuals, Radius: sol.Radius, Message: sol.Message,
+		Solution: backends.Solution{Objective: sol.Objective + offset, DualObjective: sol.DualObjective + offset,
+			Residuals: sol.Residuals, Radius: sol.Radius, Message: sol.Message},
 		Assembled: &compile.Assembled{Layout: w.numbers.Assembled.Layout}, Values: w.s.State.Values.Copy(nil),
 	}
 	for _, s := range w.pairs {

@@ -20,19 +20,23 @@ func graph(a *expression, n int, g compile.Graph) *expression {
 	return entries(a, &compile.Atom{Kind: compile.GraphAtom, N: n, Graph: &g})
 }
 
+// perEntry has the values of a function at entries, +Inf for what is no number.
+func perEntry(value func(v float64) float64) func(x []float64) []float64 {
+	return func(x []float64) []float64 {
+		for i, v := range x {
+			if x[i] = value(v); math.IsNaN(x[i]) {
+				x[i] = math.Inf(1)
+			}
+		}
+		return x
+	}
+}
+
 // entrywise is an atom with an entry for each of the argument, which puts one cone below each.
 func entrywise(a *expression, name string, sign int, value func(v float64) float64, cone backends.Cone,
 	rows func(a, u affine.Expr) []affine.Expr) *expression {
 	return graph(a, a.Len(), compile.Graph{
-		Name: name, Sign: sign,
-		Value: func(x []float64) []float64 {
-			for i, v := range x {
-				if x[i] = value(v); math.IsNaN(x[i]) {
-					x[i] = math.Inf(1)
-				}
-			}
-			return x
-		},
+		Name: name, Sign: sign, Value: perEntry(value),
 		Below: func(b compile.Rows, a, u affine.Expr) {
 			us := u.Entries()
 			for k, a := range a.Entries() {
@@ -99,15 +103,7 @@ func Power(a Operand, p float64) Expr {
 	case p > 0 && p < 1:
 		e := argument("Power", a, decreasing)
 		return Neg(graph(e, e.Len(), compile.Graph{
-			Name: "Power", Sign: -1,
-			Value: func(x []float64) []float64 {
-				for i, v := range x {
-					if x[i] = -positive(v); math.IsNaN(x[i]) {
-						x[i] = math.Inf(1)
-					}
-				}
-				return x
-			},
+			Name: "Power", Sign: -1, Value: perEntry(func(v float64) float64 { return -positive(v) }),
 			Below: func(b compile.Rows, a, u affine.Expr) {
 				w := b.New(a.N)
 				b.Nonnegative(w.Plus(u))

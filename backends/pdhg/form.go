@@ -183,29 +183,22 @@ func (f *form) bound(j, row int, a, low, high float64) {
 // takeP takes P, of which the upper triangle is given.
 func (f *form) takeP(p *backends.Problem) {
 	n, _ := p.Dims()
-	upper := lines{ptr: make([]int, n+1)}
-	if p.P != nil {
+	var both backends.Triplets // triangles
+	for j := 0; j < n && p.P != nil; j++ {
 		raw := p.P.RawMatrix()
-		for j := range n {
-			for k := raw.Indptr[j]; k < raw.Indptr[j+1]; k++ {
-				if v := raw.Data[k]; v != 0 {
-					upper.ind, upper.val = append(upper.ind, int32(raw.Ind[k])), append(upper.val, v)
+		for k := raw.Indptr[j]; k < raw.Indptr[j+1]; k++ {
+			if i, v := raw.Ind[k], raw.Data[k]; v != 0 {
+				if both.Add(i, j, v); i != j {
+					both.Add(j, i, v)
 				}
 			}
-			upper.ptr[j+1] = len(upper.ind)
 		}
 	}
-	lower := upper.across(n)
-	f.p.ptr = make([]int, n+1)
-	for j := range n {
-		for _, part := range []*lines{&upper, &lower} {
-			for k := part.ptr[j]; k < part.ptr[j+1]; k++ {
-				if i := part.ind[k]; part == &upper || int(i) != j {
-					f.p.ind, f.p.val = append(f.p.ind, i), append(f.p.val, part.val[k])
-				}
-			}
-		}
-		f.p.ptr[j+1] = len(f.p.ind)
+	whole, _ := both.CSC(n, n) // all are within
+	raw := whole.RawMatrix()
+	f.p = lines{ptr: raw.Indptr, val: raw.Data}
+	for _, i := range raw.Ind {
+		f.p.ind = append(f.p.ind, int32(i))
 	}
 }
 

@@ -106,7 +106,9 @@ func (r *Result) Gradient(ctx context.Context, f Operand) (Change, error) {
 	}
 	g := make([]float64, d.numbers.N)
 	for k, v := range r.vars {
-		d.numbers.Restrict(g, v.v, inX[k])
+		for column, j := range d.numbers.Entries(v.v) {
+			g[column] = inX[k][j]
+		}
 	}
 	floats.Scale(-1, g)
 	x, z, err := d.conic.Solve(ctx, g, make([]float64, d.numbers.M))

@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"iter"
 	"slices"
 
 	"github.com/conetune/conetune/backends"
@@ -124,29 +125,26 @@ func (l *Layout) Width(v *affine.Variable) int {
 	return v.N
 }
 
-// Expand copies the columns x of a variable to its entries out; those outside the working set are left alone.
-func (l *Layout) Expand(out []float64, v *affine.Variable, x []float64) {
-	active, _ := l.Set(v)
-	x = x[l.Start[v.ID]:]
-	if active == nil {
-		copy(out, x)
-		return
-	}
-	for i, j := range active {
-		out[j] = x[i]
+// Entries yields the columns of a variable, with the entries that they are.
+func (l *Layout) Entries(v *affine.Variable) iter.Seq2[int, int] {
+	return func(yield func(column, entry int) bool) {
+		active, _ := l.Set(v)
+		for k := range l.Width(v) {
+			j := k
+			if active != nil {
+				j = active[k]
+			}
+			if !yield(l.Start[v.ID]+k, j) {
+				return
+			}
+		}
 	}
 }
 
-// Restrict copies the entries of a variable to its columns out; those outside the working set are left out.
-func (l *Layout) Restrict(out []float64, v *affine.Variable, entries []float64) {
-	out = out[l.Start[v.ID]:]
-	active, _ := l.Set(v)
-	if active == nil {
-		copy(out, entries)
-		return
-	}
-	for i, j := range active {
-		out[i] = entries[j]
+// Expand copies the columns x of a variable to its entries out; those outside the working set are left alone.
+func (l *Layout) Expand(out []float64, v *affine.Variable, x []float64) {
+	for column, j := range l.Entries(v) {
+		out[j] = x[column]
 	}
 }
 
@@ -203,15 +201,10 @@ func (l *Layout) Carry(from *Layout, pt backends.Point, multiplier func(g *Group
 		if pt.X == nil || from.Program.Vars[i].N != v.N {
 			continue
 		}
-		active, _ := l.Set(v)
 		at := from.columns(v)
-		for k := range l.Width(v) {
-			j := k
-			if active != nil {
-				j = active[k]
-			}
+		for column, j := range l.Entries(v) {
 			if old := at.column(j); old >= 0 {
-				out.X[l.Start[i]+k] = pt.X[old]
+				out.X[column] = pt.X[old]
 			}
 		}
 	}

@@ -190,14 +190,9 @@ func (w *Sets) size(nonzero int) int {
 // nonzero are the entries of a variable that are not zero at the last point.
 func (w *Sets) nonzero(k int) (list []int) {
 	as, v := w.s.Current.Assembled, w.p.Sparse[k].V
-	active, _ := as.Set(v)
-	x := w.x[as.Start[v.ID]:][:as.Width(v)]
-	least := max(nonzero, w.eps) * floats.Norm(x, math.Inf(1))
-	for j, value := range x {
-		if active != nil {
-			j = active[j]
-		}
-		if math.Abs(value) > least {
+	least := max(nonzero, w.eps) * floats.Norm(w.x[as.Start[v.ID]:][:as.Width(v)], math.Inf(1))
+	for column, j := range as.Entries(v) {
+		if math.Abs(w.x[column]) > least {
 			list = append(list, j)
 		}
 	}

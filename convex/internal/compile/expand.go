@@ -39,7 +39,7 @@ func (c *compiler) resolved(a affine.Expr) affine.Expr {
 			case Prefix:
 				of.Of = c.resolved(of.Of)
 				u = c.bounding(t.V)
-				c.emit(backends.ZeroCone, of.Equation(u.Expr()))
+				c.emit(backends.Zero(u.N), of.Equation(u.Expr()))
 			case Function:
 				f := c.resolve(of)
 				u = c.bounding(t.V)
@@ -79,16 +79,16 @@ type sink struct {
 // row is the sink of row r alone.
 func (s sink) row(r int) sink { return sink{c: s.c, first: s.first + s.step*r} }
 
-// emit adds rows s = expr in a cone.
-func (c *compiler) emit(kind backends.ConeKind, expr affine.Expr) *Group {
-	g := &Group{Kind: kind, Expr: expr}
+// emit adds rows s = expr in a cone, of which the dimension does not count.
+func (c *compiler) emit(cone backends.Cone, expr affine.Expr) *Group {
+	g := &Group{Kind: cone.Kind, Expr: expr, shape: cone}
 	c.Groups = append(c.Groups, g)
 	return g
 }
 
 // nonnegative adds the rows expr >= 0 with their multipliers.
 func (c *compiler) nonnegative(expr affine.Expr, to sink) {
-	c.refer(to, c.emit(backends.NonnegativeCone, expr), 0, expr.N, 1)
+	c.refer(to, c.emit(backends.Nonnegative(expr.N), expr), 0, expr.N, 1)
 }
 
 func (c *compiler) refer(to sink, g *Group, row, rows int, coef float64) {
@@ -103,10 +103,10 @@ func (c *compiler) constraint(con *Constraint) {
 	switch {
 	case con.Equal:
 		// s = b - a = 0, so that the derivative in the right side b is -z.
-		g := c.emit(backends.ZeroCone, f.Aff.Neg())
+		g := c.emit(backends.Zero(con.N), f.Aff.Neg())
 		c.refer(to, g, 0, con.N, 1)
 	case con.Cone != nil:
-		c.refer(to, c.emit(con.Cone.Kind, f.Aff).shaped(*con.Cone), 0, con.N, 1)
+		c.refer(to, c.emit(*con.Cone, f.Aff), 0, con.N, 1)
 	default:
 		c.lessEqual(f, to)
 	}
@@ -218,13 +218,13 @@ func (c *compiler) expand(t AtomTerm, g affine.Expr, to sink) {
 					rows = append(rows, as[i])
 				}
 			}
-			cone := c.emit(backends.SecondOrderCone, affine.Stack(rows...))
+			cone := c.emit(backends.SecondOrder(0), affine.Stack(rows...))
 			c.refer(to.row(k), cone, 0, 1, 1)
 		}
 	case NuclearAtom: // |scale*a|_* <= h
 		a := t.Atom.Arg.Times(t.Scale)
-		cone := c.emit(backends.NuclearNormCone, affine.Stack(h, a)).shaped(
-			backends.NuclearNorm(a.N/t.Atom.Rows, t.Atom.Rows)) // rows of the matrix are columns of the cone's
+		rows := t.Atom.Rows // which are columns of the cone's matrix
+		cone := c.emit(backends.NuclearNorm(a.N/rows, rows), affine.Stack(h, a))
 		c.refer(to.row(0), cone, 0, 1, 1)
 		c.noteMatrix(cone, a)
 	case MaxAtom: // scale*f_i <= h for all i
@@ -276,7 +276,7 @@ func (c *compiler) squaresBelow(squares []AtomTerm, h affine.Expr, to sink) {
 	}
 	half := h.Times(0.5)
 	shift := affine.Constant(scale / 2)
-	g := c.emit(backends.SecondOrderCone, affine.Stack(append([]affine.Expr{half.Plus(shift), half.Minus(shift)},
+	g := c.emit(backends.SecondOrder(0), affine.Stack(append([]affine.Expr{half.Plus(shift), half.Minus(shift)},
 		parts...)...))
 	c.refer(to, g, 0, 1, 0.5)
 	c.refer(to, g, 1, 1, 0.5)

@@ -20,7 +20,7 @@ type Rows struct{ c *compiler }
 
 // In adds s = expr in a cone.
 func (r Rows) In(cone backends.Cone, parts ...affine.Expr) {
-	r.c.emit(cone.Kind, affine.Stack(parts...)).shaped(cone)
+	r.c.emit(cone, affine.Stack(parts...))
 }
 
 // Nonnegative adds expr >= 0.
@@ -28,12 +28,6 @@ func (r Rows) Nonnegative(expr affine.Expr) { r.c.nonnegative(expr, sink{}) }
 
 // New is a free variable.
 func (r Rows) New(n int) affine.Expr { return r.c.auxiliary("a part of an epigraph", n).Expr() }
-
-// shaped takes the exponents, bounds or sizes of a cone.
-func (g *Group) shaped(cone backends.Cone) *Group {
-	g.shape = cone
-	return g
-}
 
 // graph returns u >= f for the selected entries, of variables that all terms of the atom share.
 func (c *compiler) graph(t AtomTerm) affine.Expr {

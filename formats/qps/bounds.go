@@ -27,7 +27,7 @@ func (r *reader) boundLine() {
 	}
 	field := kind + " bound of " + quoted("column", name)
 	v := 0.0
-	if takesNumber(kind) {
+	if number != nil {
 		var reason string
 		if v, reason = side(number); reason != "" {
 			r.fail(field, "%s", reason)
@@ -69,9 +69,7 @@ func (r *reader) boundLine() {
 	}
 }
 
-func takesNumber(kind string) bool { return kind == "LO" || kind == "UP" || kind == "FX" }
-
-// boundFields takes the line apart.
+// boundFields takes the line apart. Kinds without a number have a nil one.
 func (r *reader) boundFields() (kind string, set, name, number []byte) {
 	f := r.words.field
 	if r.words.fixed {

@@ -22,9 +22,6 @@ type namedNumber struct{ name, number []byte }
 // cardColumns are the places of the six fields of the fixed format, counted from 0.
 var cardColumns = [6][2]int{{1, 3}, {4, 12}, {14, 22}, {24, 36}, {39, 47}, {49, 61}}
 
-// split takes a line apart by words.
-func (l *fieldLine) split(line []byte) { l.field = textfile.Words(l.field[:0], line) }
-
 // splitFixed takes a line apart by columns. It returns false when the line has
 // something between the fields, so that it cannot be in the fixed format.
 func (l *fieldLine) splitFixed(line []byte) bool {

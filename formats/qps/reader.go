@@ -155,7 +155,7 @@ func (r *reader) data(line []byte) {
 	if r.parse == nil {
 		r.fail("", "data found before a section, expected NAME, ROWS or another section from the first column on")
 	}
-	r.words.split(line)
+	r.words.field = textfile.Words(r.words.field[:0], line)
 	if !r.words.fixed {
 		err := r.try()
 		if err == nil {

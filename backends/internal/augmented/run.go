@@ -133,7 +133,8 @@ func (r *run) step(ctx context.Context) (*backends.Solution, error) {
 	copy(r.lines, answer.Z)
 	if r.rounds%5 == 4 || floats.Distance(next, r.at.x, math.Inf(1)) > farStep*math.Max(1,
 		floats.Norm(r.at.x, math.Inf(1))) {
-		if proof := r.unbounded(next); proof != nil {
+		way := floats.SubTo(make([]float64, len(next)), next, r.at.x) // along which the objective may have no bound
+		if proof := r.proof(backends.DualInfeasible, way); proof != nil {
 			return proof, nil
 		}
 	}
@@ -334,13 +335,6 @@ func (r *run) setInnerEps(eps float64) error {
 // infeasible returns a certificate where multipliers prove that there is no point.
 func (r *run) infeasible(lines, cones []float64) *backends.Solution {
 	return r.proof(backends.PrimalInfeasible, r.form.spread(lines, cones))
-}
-
-// unbounded returns a certificate where the way to a point proves that the objective has no bound.
-func (r *run) unbounded(next []float64) *backends.Solution {
-	x := slices.Clone(next)
-	floats.Sub(x, r.at.x)
-	return r.proof(backends.DualInfeasible, x)
 }
 
 // proof is a certificate that holds, or nil.

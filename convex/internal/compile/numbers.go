@@ -298,9 +298,7 @@ func (as *Assembled) slopes(x, z []float64, at affine.Values, visit func(s slope
 		}
 		value, cols, factors := q.Arg.Constant(at), slices.Repeat([]int{-1}, q.Arg.N), make([]float64, q.Arg.N)
 		as.EachSquare(k, func(r, col int, f float64) {
-			if col >= 0 {
-				value[r], cols[r], factors[r] = value[r]+f*x[col], col, f
-			}
+			value[r], cols[r], factors[r] = value[r]+f*x[col], col, f
 		})
 		for r, col := range cols {
 			if col >= 0 && q.W != nil {

@@ -11,9 +11,7 @@ func (as *Assembled) diagonal() {
 	touched := make([]bool, as.N)
 	for i := range as.Program.Squares {
 		as.EachSquare(i, func(_, col int, _ float64) {
-			if col >= 0 {
-				touched[col] = true
-			}
+			touched[col] = true
 		})
 	}
 	as.PPtr = make([]int, as.N+1)
@@ -35,14 +33,15 @@ func (as *Assembled) diagonal() {
 	}
 }
 
-// EachSquare calls f for the entries f*x[col] + constant[r] of square i, with col = -1 for entries outside the working
-// set.
+// EachSquare calls f for the entries f*x[col] + constant[r] of square i that are in the working set.
 func (as *Assembled) EachSquare(i int, f func(r, col int, factor float64)) {
 	arg := &as.Program.Squares[i].Arg
 	for _, t := range arg.Vars {
 		at := as.columns(t.V)
 		for r := range t.Rows {
-			f(t.Row(r), at.column(t.Entry(r)), t.Fixed(r))
+			if col := at.column(t.Entry(r)); col >= 0 {
+				f(t.Row(r), col, t.Fixed(r))
+			}
 		}
 	}
 }
@@ -53,9 +52,7 @@ func (as *Assembled) valueP(out []float64, at affine.Values) {
 	for i := range as.Program.Squares {
 		w := 2 * as.Program.Squares[i].Weight(at)
 		as.EachSquare(i, func(_, col int, factor float64) {
-			if col >= 0 {
-				out[as.PPtr[col]] += w * factor * factor
-			}
+			out[as.PPtr[col]] += w * factor * factor
 		})
 	}
 }
@@ -70,9 +67,7 @@ func (as *Assembled) ValueQ(out []float64, at affine.Values) {
 		}
 		w, d := 2*q.Weight(at), as.constant(&q.Arg, at)
 		as.EachSquare(i, func(r, col int, factor float64) {
-			if col >= 0 {
-				out[col] += w * factor * d[r]
-			}
+			out[col] += w * factor * d[r]
 		})
 	}
 }
@@ -88,10 +83,8 @@ func (as *Assembled) Centre(at affine.Values) []float64 {
 	for i, q := range as.Program.Squares {
 		w, d := q.Weight(at), q.Arg.Constant(at)
 		as.EachSquare(i, func(r, col int, factor float64) {
-			if col >= 0 {
-				num[col] -= w * factor * d[r]
-				den[col] += w * factor * factor
-			}
+			num[col] -= w * factor * d[r]
+			den[col] += w * factor * factor
 		})
 	}
 	for j, sum := range den {
@@ -117,17 +110,13 @@ func (as *Assembled) objective(x []float64, at affine.Values, gradient []float64
 		q := &p.Squares[i]
 		w, v := q.Weight(at), as.constant(&q.Arg, at)
 		as.EachSquare(i, func(r, col int, factor float64) {
-			if col >= 0 {
-				v[r] += factor * x[col]
-			}
+			v[r] += factor * x[col]
 		})
 		for _, a := range v {
 			value += w * a * a
 		}
 		as.EachSquare(i, func(r, col int, factor float64) {
-			if col >= 0 {
-				gradient[col] += 2 * w * factor * v[r]
-			}
+			gradient[col] += 2 * w * factor * v[r]
 		})
 	}
 	return value

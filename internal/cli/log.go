@@ -17,21 +17,27 @@ func (a *App) Logger(verbose bool) *slog.Logger {
 	if !verbose {
 		return nil
 	}
-	return slog.New(&lines{w: a.Stderr})
+	return slog.New(records((&lines{w: a.Stderr}).write))
 }
 
-// lines is a handler of log records for people: those that begin with a number of an iteration are the rows of a table,
-// whose names stand above the first one, and others are a line each.
+// records is a handler of log records of all levels, without attributes and groups of its own.
+type records func(r slog.Record) error
+
+// Enabled, Handle, WithAttrs and WithGroup are those of slog.Handler.
+func (records) Enabled(context.Context, slog.Level) bool        { return true }
+func (h records) Handle(_ context.Context, r slog.Record) error { return h(r) }
+func (h records) WithAttrs([]slog.Attr) slog.Handler            { return h }
+func (h records) WithGroup(string) slog.Handler                 { return h }
+
+// lines writes log records for people: those that begin with a number of an iteration are the rows of a table, whose
+// names stand above the first one, and others are a line each.
 type lines struct {
 	w io.Writer
 	sync.Mutex
 	names []string // of the table that the last record is in
 }
 
-// Enabled, Handle, WithAttrs and WithGroup are those of slog.Handler.
-func (l *lines) Enabled(context.Context, slog.Level) bool { return true }
-
-func (l *lines) Handle(_ context.Context, r slog.Record) error {
+func (l *lines) write(r slog.Record) error {
 	l.Lock()
 	defer l.Unlock()
 	var names, values []string
@@ -67,6 +73,3 @@ func (l *lines) Handle(_ context.Context, r slog.Record) error {
 	_, err := io.WriteString(l.w, text.String())
 	return err
 }
-
-func (l *lines) WithAttrs([]slog.Attr) slog.Handler { return l }
-func (l *lines) WithGroup(string) slog.Handler      { return l }

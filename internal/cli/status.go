@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"log/slog"
@@ -78,16 +77,11 @@ func (s *Status) Logger() *slog.Logger {
 	if s.w == nil {
 		return nil
 	}
-	return slog.New(iterations{s})
+	return slog.New(records(s.iteration))
 }
 
-// iterations is a handler of log records, one an iteration.
-type iterations struct{ *Status }
-
-// Enabled, Handle, WithAttrs and WithGroup are those of slog.Handler.
-func (iterations) Enabled(context.Context, slog.Level) bool { return true }
-
-func (i iterations) Handle(_ context.Context, r slog.Record) error {
+// iteration shows the record of an iteration.
+func (s *Status) iteration(r slog.Record) error {
 	text := r.Message
 	r.Attrs(func(a slog.Attr) bool {
 		switch a.Key {
@@ -100,9 +94,6 @@ func (i iterations) Handle(_ context.Context, r slog.Record) error {
 		}
 		return true
 	})
-	i.Show(0, 0, func(time.Time) string { return text })
+	s.Show(0, 0, func(time.Time) string { return text })
 	return nil
 }
-
-func (i iterations) WithAttrs([]slog.Attr) slog.Handler { return i }
-func (i iterations) WithGroup(string) slog.Handler      { return i }

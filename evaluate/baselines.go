@@ -62,9 +62,6 @@ func quantileOf(values, weights []float64, level float64) float64 {
 	return stat.Quantile(level, stat.Empirical, values, weights)
 }
 
-// learned are rows, and those that their predictor learned from.
-type learned struct{ rows, from *dataset.Data }
-
 // unpenalisedFits are predictions of fits without penalty, or why there are none.
 type unpenalisedFits struct {
 	value []float64
@@ -95,8 +92,7 @@ func (s *Sample) LeastSquares() bool {
 
 // addUnpenalised adds the predictions of fits without penalty to the rows that the parts of a predictor learned from,
 // which are the same for all predictors that are trained on them.
-func (j *Judge) addUnpenalised(d *Sample, trainedOn string) {
-	defer func() { d.learned = nil }() // copies of rows
+func (j *Judge) addUnpenalised(d *Sample, parts []part, trainedOn string) {
 	kind, ok := j.kindOf(d.Fit)
 	if !ok {
 		return
@@ -107,15 +103,15 @@ func (j *Judge) addUnpenalised(d *Sample, trainedOn string) {
 	}
 	fits, known := j.plain[key]
 	if !known {
-		fits = j.unpenalised(kind, d)
+		fits = j.unpenalised(kind, d.Fit, parts)
 		j.plain[key] = fits
 	}
 	d.Plain, d.WhyNotPlain = fits.value, fits.why
 }
 
-func (j *Judge) unpenalised(kind plainKind, d *Sample) (out unpenalisedFits) {
+func (j *Judge) unpenalised(kind plainKind, of problems.Fit, parts []part) (out unpenalisedFits) {
 	work := 0.0
-	for _, part := range d.learned {
+	for _, part := range parts {
 		work += plainWork(kind, part.from)
 	}
 	if work > mostUnpenalised {
@@ -124,24 +120,24 @@ func (j *Judge) unpenalised(kind plainKind, d *Sample) (out unpenalisedFits) {
 	fit := func(from *dataset.Data, start *plainFit) (*plainFit, error) {
 		if kind == plainLogistic {
 			other := *from
-			other.Y, from = is(from.Y, d.Fit.Labels[1]), &other
+			other.Y, from = is(from.Y, of.Labels[1]), &other
 		}
 		return fitPlain(kind, from, j.intercept, start)
 	}
 	var all *plainFit
-	if len(d.learned) > 1 && kind != plainSquares { // where the rows of all folds have no fit, those of one have none
+	if len(parts) > 1 && kind != plainSquares { // where the rows of all folds have no fit, those of one have none
 		var err error
 		if all, err = fit(j.rows.Split.Train, nil); err != nil {
 			return unpenalisedFits{why: err}
 		}
 	}
-	for _, part := range d.learned {
+	for _, part := range parts {
 		s, err := fit(part.from, all)
 		if err != nil {
 			return unpenalisedFits{why: err}
 		}
 		out.value = append(out.value, predicted(part.rows, problems.Fit{Coefficients: s.Coefficients, Intercept: s.Constant,
-			LogLink: d.Fit.LogLink})...)
+			LogLink: of.LogLink})...)
 	}
 	return out
 }

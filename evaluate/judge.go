@@ -112,7 +112,7 @@ func (j *Judge) judge(r *tune.Result) *Sample {
 		return nil
 	}
 	out.Rows = distinct(out.Row, len(out.Y))
-	j.addUnpenalised(out, r.TrainedOn)
+	j.addUnpenalised(out, parts, r.TrainedOn)
 	j.decide(out, r)
 	out.measure()
 	return out
@@ -195,7 +195,7 @@ func (s *Sample) add(j *Judge, rows *dataset.Data, f problems.Fit, from *dataset
 		y = is(y, f.Labels[1])
 	}
 	if !f.Hazard {
-		s.learned, base = append(s.learned, learned{rows, from}), j.baseline(from, f)
+		base = j.baseline(from, f)
 	}
 	s.Y = append(s.Y, y...)
 	for _, offset := range rows.RowOffset() {

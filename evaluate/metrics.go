@@ -97,8 +97,7 @@ type Sample struct {
 	// Ends are where the rows of each part end, of a model of times, whose Y are negative where these are censored.
 	Ends []int
 
-	losses  losses
-	learned []learned // the parts that the predictions are made of
+	losses losses
 }
 
 // loss is that of a prediction of y.

@@ -41,7 +41,7 @@ const (
 )
 
 // accelerate decides about the step to z, and moves the centre. next is the lower level's solution at z.h.
-func (r *run) accelerate(ctx context.Context, z iterate, next *lowerSolution, it *Iteration) (done bool, err error) {
+func (r *run) accelerate(ctx context.Context, z iterate, next *Solution, it *Iteration) (done bool, err error) {
 	f0, f1 := r.score(r.current), r.score(next)
 	best, fbest := next, f1
 	if f1 < f0 {
@@ -52,7 +52,7 @@ func (r *run) accelerate(ctx context.Context, z iterate, next *lowerSolution, it
 	centre, gain := r.centre, 0.0
 	if fbest < f0 {
 		gain = (f0 - fbest) / math.Max(math.Abs(fbest), math.SmallestNonzeroFloat64) // +Inf from f0 = +Inf
-		r.current, r.centre = best, iterate{best.x, best.h}
+		r.current, r.centre = best, iterate{best.X, best.h}
 	}
 	tol := r.settings.Tol
 	need, flat := r.need(next, it)
@@ -76,18 +76,19 @@ func (r *run) accelerate(ctx context.Context, z iterate, next *lowerSolution, it
 // stay makes the refit at the centre the point of the result.
 func (r *run) stay() {
 	r.result.X, r.result.H = r.centre.x, r.centre.h
-	r.settle(r.sub.train(r.centre), r.current.upper, r.current)
+	r.settle(r.sub.train(r.centre), r.current.Validation, r.current)
 }
 
 // need estimates the factor for the penalty at which the gap, of order 1/alpha^2, and the relative
 // difference of iterate and refit, of order 1/alpha, meet their tolerances; 1 or less where they do. It
 // is flat where no penalty brings iterate and refit closer together, as both are solutions of the lower level; the
 // message says so unless they agree.
-func (r *run) need(next *lowerSolution, it *Iteration) (need float64, flat bool) {
+func (r *run) need(next *Solution, it *Iteration) (need float64, flat bool) {
 	r.result.Message = ""
-	violation := math.Max(it.Gap, it.T/math.Max(1, math.Abs(next.value)))
+	violation := math.Max(it.Gap, it.T/math.Max(1, math.Abs(next.Value)))
 	need = math.Sqrt(math.Max(0, violation) / r.settings.GapTol)
-	difference := math.Abs(next.upper-it.UpperValue) / math.Max(math.Abs(next.upper), math.SmallestNonzeroFloat64)
+	upper := math.Abs(next.Validation)
+	difference := math.Abs(next.Validation-it.UpperValue) / math.Max(upper, math.SmallestNonzeroFloat64)
 	same := it.T <= resolution*r.settings.Solver.WithDefaults().Eps // as far as the conic solver can tell
 	switch {
 	case difference <= r.settings.Agreement:
@@ -113,15 +114,15 @@ func percent(share float64) string {
 }
 
 // score is F(h) = L(x~(h), h), and +Inf where x~ is not unique, so that F means nothing.
-func (r *run) score(l *lowerSolution) float64 {
+func (r *run) score(l *Solution) float64 {
 	if r.interpolates(l) {
 		return math.Inf(1)
 	}
-	return l.upper
+	return l.Validation
 }
 
 // search doubles the step from the current h to that of next as long as F falls.
-func (r *run) search(ctx context.Context, next *lowerSolution, f float64, it *Iteration) (*lowerSolution, float64,
+func (r *run) search(ctx context.Context, next *Solution, f float64, it *Iteration) (*Solution, float64,
 	error) {
 	from := r.current.h
 	best := next
@@ -145,7 +146,7 @@ func (r *run) search(ctx context.Context, next *lowerSolution, f float64, it *It
 		if err != nil {
 			return nil, 0, err
 		}
-		if trial.x == nil {
+		if trial.X == nil {
 			break
 		}
 		v := r.score(trial)

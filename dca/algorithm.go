@@ -7,6 +7,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/internal/finite"
@@ -19,13 +21,13 @@ type run struct {
 	settings Settings
 	low      *Constrained
 	sub      *subproblem
-	centre   iterate        // z_k
-	current  *lowerSolution // the lower level at h_k
+	centre   iterate   // z_k
+	current  *Solution // the lower level at h_k
 	alpha    float64
-	moved    float64        // |z_k - z_{k-1}|, 0 before the first iteration
-	reported *lowerSolution // the lower level at the point of the result
-	best     *lowerSolution // of the plain iterations, by validation value
-	found    *Solution      // by pathStart
+	moved    float64   // |z_k - z_{k-1}|, 0 before the first iteration
+	reported *Solution // the lower level at the point of the result
+	best     *Solution // of the plain iterations, by validation value
+	found    *Solution // by pathStart
 	// accelerated says that the iterations are those of accelerate.go.
 	accelerated bool
 	extra       convex.Stats // of solvers closed already
@@ -60,11 +62,11 @@ func Solve(ctx context.Context, p Program, s Settings) (*Result, error) {
 }
 
 // lower solves the lower level at h and scores its solution.
-func (r *run) lower(ctx context.Context, h []float64) (*lowerSolution, error) {
+func (r *run) lower(ctx context.Context, h []float64) (*Solution, error) {
 	r.begin(StageConstrained, 0, 0)
 	l, err := r.low.solve(ctx, h)
-	if err == nil && l.x != nil {
-		if l.upper = r.sub.validation(iterate{l.x, l.h}); !finite.All(l.upper) {
+	if err == nil && l.X != nil {
+		if l.Validation = r.sub.validation(iterate{l.X, l.h}); !finite.All(l.Validation) {
 			l.refuse()
 		}
 	}
@@ -127,7 +129,7 @@ func (r *run) start(ctx context.Context) (going bool, err error) {
 		return false, err
 	}
 	r.result.X, r.result.H, r.result.Alpha = r.centre.x, r.centre.h, r.alpha
-	if r.current.x == nil {
+	if r.current.X == nil {
 		r.fail(ctx, r.current.conic, "lower level at the start", true)
 		if ctx.Err() != nil {
 			r.takeStart()
@@ -135,10 +137,10 @@ func (r *run) start(ctx context.Context) (going bool, err error) {
 		return false, nil
 	}
 	if r.accelerated = r.settings.accelerates() && !r.settings.PlainFirst; r.accelerated {
-		r.centre.x = r.current.x
+		r.centre.x = r.current.X
 	}
 	r.best = r.current
-	if !r.accepts(r.centre.x, r.current.x) {
+	if !r.accepts(r.centre.x, r.current.X) {
 		r.result.X = nil
 		return false, nil
 	}
@@ -159,7 +161,7 @@ func (r *run) first(ctx context.Context, from *line) (err error) {
 	if err == nil {
 		r.current, err = r.lower(ctx, r.centre.h)
 	}
-	if err != nil || from != nil || r.current.conic.status != backends.PrimalInfeasible {
+	if err != nil || from != nil || r.current.Status != backends.PrimalInfeasible {
 		return err
 	}
 	if from, err = r.program.newLine(ctx, &r.settings); from == nil {
@@ -185,22 +187,22 @@ func (r *run) iterate(ctx context.Context, k int) (going bool, err error) {
 	e := r.sub.evaluate(z)
 	kkt := r.sub.kkt(res, e, next)
 	it := Iteration{
-		K: k, Objective: e.objective, UpperValue: e.validation, TrainValue: e.train, LowerValue: next.value,
-		Step: r.low.joint.relativeStep(z, r.centre), T: e.t, Alpha: r.alpha, Gap: gap(e.train, next.value),
+		K: k, Objective: e.objective, UpperValue: e.validation, TrainValue: e.train, LowerValue: next.Value,
+		Step: r.low.joint.relativeStep(z, r.centre), T: e.t, Alpha: r.alpha, Gap: gap(e.train, next.Value),
 		Distance: r.sub.distance(res), Bound: math.Sqrt2 / 2 * r.settings.Rho * r.moved,
 		Stationarity: kkt.Stationarity(),
 		SubSeconds:   r.sub.taken.Seconds(), LowerSeconds: r.low.taken.Seconds(),
 		SubIterations: res.iterations, LowerIterations: next.conic.iterations,
 		SubActive: res.active, LowerActive: next.conic.active,
 		SubEngine: res.engine, LowerEngine: next.conic.engine,
-		Residual: largest(res.residual, next.conic.residual),
-		H:        z.h, Lambda: next.lambda(r.program.Radii),
+		Residual: largest(res.residual, next.Residual),
+		H:        z.h, Lambda: next.Lambda,
 	}
 	if !it.finite() {
 		r.notNumbers(fmt.Sprintf("iteration %d", k))
 		return false, nil
 	}
-	if !r.accepts(z.x, next.x) {
+	if !r.accepts(z.x, next.X) {
 		return false, nil
 	}
 	r.moved = math.Sqrt(r.low.joint.squaredDistance(z, r.centre))
@@ -222,14 +224,14 @@ func (r *run) iterate(ctx context.Context, k int) (going bool, err error) {
 		r.alpha = r.settings.grow(r.alpha, it.T, it.Step)
 		if done && r.settings.accelerates() {
 			done, r.accelerated = false, true
-			r.current, r.centre = r.best, iterate{r.best.x, r.best.h}
+			r.current, r.centre = r.best, iterate{r.best.X, r.best.h}
 		}
 	}
 	after := r.stats()
 	it.Setups, it.Updates = after.Setups-before.Setups, after.Updates-before.Updates
 	r.result.Trace = append(r.result.Trace, it)
 	if r.settings.Observe != nil {
-		refit := next.x
+		refit := next.X
 		if r.interpolates(next) {
 			refit = nil
 		}
@@ -242,32 +244,24 @@ func (r *run) iterate(ctx context.Context, k int) (going bool, err error) {
 }
 
 // converged is the end of a run by its stopping test, after programs that may have missed their tolerances.
-func (r *run) converged(res *answer, next *lowerSolution) {
+func (r *run) converged(res *answer, next *Solution) {
 	r.result.Status = outcome.Converged
 	missed := func(status backends.Status, residual float64) bool {
 		return status != backends.Optimal && !(residual <= Nearly*r.settings.Solver.WithDefaults().Eps)
 	}
-	if missed(res.status, res.residual) || missed(next.conic.status, next.conic.residual) {
+	if missed(res.status, res.residual) || missed(next.Status, next.Residual) {
 		r.result.Status = Inaccurate
-		r.result.Message = fmt.Sprintf("last conic residual %.1e", largest(res.residual, next.conic.residual))
+		r.result.Message = fmt.Sprintf("last conic residual %.1e", largest(res.residual, next.Residual))
 	}
 }
 
 // largest is the larger one of two residuals, NaN where none was computed.
-func largest(a, b float64) float64 {
-	switch {
-	case math.IsNaN(a):
-		return b
-	case math.IsNaN(b):
-		return a
-	}
-	return math.Max(a, b)
-}
+func largest(a, b float64) float64 { return floats.Max([]float64{a, b}) }
 
 // step solves the subproblem of iteration k and the lower level at its h. next is nil after a failure, which is in the
 // result. The accelerated iteration, whose steps are shorter with larger penalties, does not take a step to where the
 // lower level cannot be solved, as with a radius next to zero, but grows the penalty.
-func (r *run) step(ctx context.Context, k int) (res *answer, next *lowerSolution, err error) {
+func (r *run) step(ctx context.Context, k int) (res *answer, next *Solution, err error) {
 	where := fmt.Sprintf("subproblem of iteration %d", k)
 	for try, missed := 0, math.Inf(1); ; try++ {
 		if r.sub.moved = r.moved; r.accelerated {
@@ -292,10 +286,10 @@ func (r *run) step(ctx context.Context, k int) (res *answer, next *lowerSolution
 			r.fail(ctx, res.conic, where, false)
 			return nil, nil, nil
 		}
-		if next, err = r.lower(ctx, res.z.h); err != nil || next.x != nil {
+		if next, err = r.lower(ctx, res.z.h); err != nil || next.X != nil {
 			return res, next, err
 		}
-		if !again || ctx.Err() != nil || next.conic.status == backends.TimeLimit {
+		if !again || ctx.Err() != nil || next.Status == backends.TimeLimit {
 			r.fail(ctx, next.conic, fmt.Sprintf("lower level after iteration %d", k), true)
 			return nil, nil, nil
 		}
@@ -307,12 +301,12 @@ func (r *run) step(ctx context.Context, k int) (res *answer, next *lowerSolution
 func gap(train, value float64) float64 { return (train - value) / math.Max(1, math.Abs(value)) }
 
 // settle records the values of the result's point; low is the lower level's solution at its h.
-func (r *run) settle(train, validation float64, low *lowerSolution) {
-	r.result.LowerValue = low.value
+func (r *run) settle(train, validation float64, low *Solution) {
+	r.result.LowerValue = low.Value
 	r.result.TrainValue, r.result.UpperValue = train, validation
-	r.result.Gap = gap(train, low.value)
-	r.result.Lambda = low.lambda(r.program.Radii)
-	r.result.Refit, r.result.RefitValue = low.x, low.upper
+	r.result.Gap = gap(train, low.Value)
+	r.result.Lambda = low.Lambda
+	r.result.Refit, r.result.RefitValue = low.X, low.Validation
 	r.reported = low
 }
 
@@ -339,7 +333,7 @@ func (r *run) fail(ctx context.Context, res conic, where string, lower bool) {
 // close frees the solvers.
 func (r *run) close() {
 	if r.low != nil {
-		r.low.close()
+		r.low.Close()
 	}
 	if r.sub != nil {
 		r.sub.close()
@@ -348,7 +342,7 @@ func (r *run) close() {
 
 func (r *run) stats() convex.Stats {
 	s := r.extra
-	s.Add(r.low.stats())
+	s.Add(r.low.Stats())
 	if r.sub != nil && r.sub.solver != nil {
 		s.Add(r.sub.solver.Stats())
 	}

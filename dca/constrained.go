@@ -23,21 +23,19 @@ type Constrained struct {
 
 // Solve solves the lower level at h. The value, the losses and the multipliers are those of the solution.
 func (c *Constrained) Solve(ctx context.Context, h []float64) (*Solution, error) {
-	sol, err := c.solve(ctx, h)
+	s, err := c.solve(ctx, h)
 	if err != nil {
 		return nil, err
 	}
-	out := &Solution{Status: sol.conic.status, Residual: sol.conic.residual, Gap: sol.gap, Value: math.NaN(),
-		Train: math.NaN(), Validation: math.NaN(), Stats: c.stats()}
-	if sol.x == nil {
-		return out, nil
+	s.Stats, s.Validation = c.Stats(), math.NaN()
+	if s.X == nil {
+		s.Value = math.NaN()
+	} else if c.blocks != nil {
+		s.Validation = 0
+		c.form.at(s.X, h, func(b *block, pt convex.Point) { s.Validation += b.level.Validation.Eval(pt)[0] })
 	}
-	out.X, out.Lambda, out.Value, out.Train, out.at = sol.x, sol.lambda(c.program.Radii), sol.value, sol.value, sol
-	if c.blocks != nil {
-		out.Validation = 0
-		c.form.at(sol.x, h, func(b *block, pt convex.Point) { out.Validation += b.level.Validation.Eval(pt)[0] })
-	}
-	return out, nil
+	s.Train = s.Value
+	return s, nil
 }
 
 // Gradient solves the lower level at h, and returns the gradient of F there, see [convex.Result.Gradient]; nil where
@@ -74,9 +72,3 @@ func (c *Constrained) Nearest(ctx context.Context, h, of, lo, hi []float64) erro
 	}
 	return p.errorf("no hyperparameters were found near %.3g that keep Joint", h)
 }
-
-// Stats adds up what the conic solvers did.
-func (c *Constrained) Stats() convex.Stats { return c.stats() }
-
-// Close frees the solvers, which further solves make anew.
-func (c *Constrained) Close() error { return c.close() }

@@ -20,13 +20,13 @@ import (
 var errOverflow = errors.New("dca: a number of the subproblem is not finite")
 
 // refuse makes a solution one that was not found.
-func (s *lowerSolution) refuse() {
-	s.x, s.conic.status = nil, backends.NumericalError
+func (s *Solution) refuse() {
+	s.X, s.Radii, s.Status, s.conic.status = nil, nil, backends.NumericalError, backends.NumericalError
 }
 
 // check refuses a solution with entries that are not numbers.
-func (s *lowerSolution) check() {
-	if s.x != nil && !(finite.All(s.value) && finite.All(s.slope...) && finite.Every(s.x)) {
+func (s *Solution) check() {
+	if s.X != nil && !(finite.All(s.Value) && finite.All(s.slope...) && finite.Every(s.X)) {
 		s.refuse()
 	}
 }

@@ -236,8 +236,8 @@ func (f *form) gradient(ctx context.Context, results []*convex.Result) ([]float6
 	return out, nil
 }
 
-// stats adds up what the solvers did.
-func (f *form) stats() convex.Stats {
+// Stats adds up what the conic solvers did.
+func (f *form) Stats() convex.Stats {
 	s := f.work
 	if f.joint != nil {
 		s.Iterations += f.joint.fits
@@ -250,8 +250,8 @@ func (f *form) stats() convex.Stats {
 	return s
 }
 
-// close frees the solvers, which the next solve makes anew.
-func (f *form) close() (first error) {
+// Close frees the solvers, which further solves make anew.
+func (f *form) Close() (first error) {
 	for _, b := range f.blocks {
 		if b.solver == nil {
 			continue
@@ -275,6 +275,9 @@ type conic struct {
 	engine             string // several joined by commas
 	note               string // what else there is to say of a solve of no use
 }
+
+// by says what a solution was found by.
+func (s *Solution) by(c conic) { s.conic, s.Status, s.Residual = c, c.status, c.residual }
 
 // none is that of no solve.
 func none(status backends.Status) conic { return conic{status: status, residual: math.NaN()} }

@@ -124,7 +124,7 @@ func (r *run) short() bool {
 		return false
 	}
 	validation, train, rows := j.values(r.centre)
-	t := math.Max(0, math.Max(train-r.current.value, slices.Max(rows)))
+	t := math.Max(0, math.Max(train-r.current.Value, slices.Max(rows)))
 	longest := 2 * (validation + r.alpha*t) / r.settings.Rho // squared
 	return math.Max(t, math.Sqrt(longest/j.size(r.centre))) < r.settings.Tol
 }
@@ -192,7 +192,7 @@ func (j *joint) begin(ctx context.Context, lambda []float64, x [][]float64) erro
 }
 
 // lower solves the lower level within radii h, all positive; nil where it cannot.
-func (j *joint) lower(ctx context.Context, h []float64) (*lowerSolution, error) {
+func (j *joint) lower(ctx context.Context, h []float64) (*Solution, error) {
 	found, errs := make([]*bilevel.Within, len(j.parts)), make([]error, len(j.parts))
 	crew.Each(len(j.parts), j.workers, func(t int) {
 		found[t], errs[t] = stop.Do(ctx, &bilevel.Within{Gap: math.Inf(1)},
@@ -200,8 +200,8 @@ func (j *joint) lower(ctx context.Context, h []float64) (*lowerSolution, error) 
 	})
 	j.fits += len(j.parts)
 	share := 1 / float64(len(j.parts))
-	out := &lowerSolution{h: slices.Clone(h), slope: make([]float64, len(h))}
-	out.conic, _ = j.verdict(ctx, true, true, 0)
+	out := &Solution{h: slices.Clone(h), slope: make([]float64, len(h))}
+	by, _ := j.verdict(ctx, true, true, 0)
 	for t, s := range found {
 		if errs[t] != nil {
 			return nil, errs[t]
@@ -213,19 +213,21 @@ func (j *joint) lower(ctx context.Context, h []float64) (*lowerSolution, error) 
 			if j.leaves(c) {
 				return nil, nil
 			}
-			out.conic, out.x, out.gap = c, nil, math.NaN()
+			out.X, out.Gap = nil, math.NaN()
+			out.by(c)
 			return out, nil
 		}
 		if c.status != backends.Optimal {
-			out.conic.status, out.conic.residual = c.status, largest(out.conic.residual, c.residual)
+			by.status, by.residual = c.status, largest(by.residual, c.residual)
 		}
-		out.value += share * s.Loss
+		out.Value += share * s.Loss
 		out.parts = append(out.parts, share*s.Loss)
-		out.gap = math.Max(out.gap, missed)
-		out.x = append(out.x, s.X...)
+		out.Gap = math.Max(out.Gap, missed)
+		out.X = append(out.X, s.X...)
 		floats.AddScaled(out.slope, -share, s.Lambda)
 	}
-	j.debug("dca: lower level solved by the fit", "value", out.value, "gap", out.gap)
+	out.by(by)
+	j.debug("dca: lower level solved by the fit", "value", out.Value, "gap", out.Gap)
 	return out, nil
 }
 
@@ -242,7 +244,7 @@ func (j *joint) subproblem(ctx context.Context, b *subproblem) (*answer, error) 
 	tol := j.tol() * math.Max(1, math.Min(valueShare, b.penalty))
 	tol = math.Max(tol*scale, inexact*b.settings.Rho/2*b.moved*b.moved)
 	centre := &bilevel.Centre{
-		X: j.each(b.centre.x), R: b.centre.h, Value: b.lower.value, Gamma: gamma, Epsilon: b.settings.Epsilon,
+		X: j.each(b.centre.x), R: b.centre.h, Value: b.lower.Value, Gamma: gamma, Epsilon: b.settings.Epsilon,
 		Alpha: b.penalty, Rho: b.settings.Rho, Low: b.lo, High: b.hi, Tol: tol,
 	}
 	s, err := stop.Do(ctx, &bilevel.Subsolution{Gap: math.Inf(1)},

@@ -60,21 +60,21 @@ func (p Program) Weights(ctx context.Context, s Settings) (high []float64, stats
 	if err != nil {
 		return nil, stats, err
 	}
-	defer form.close()
+	defer form.Close()
 	list, err := l.solve(ctx, form.solve)
 	for _, at := range list {
-		for j, v := range at.lambda(p.Radii) {
+		for j, v := range at.Lambda {
 			high[j] = math.Max(high[j], v)
 		}
 	}
-	return high, form.stats(), err
+	return high, form.Stats(), err
 }
 
 // line are the two ends, and the scale of each entry.
 type line struct{ open, shut, scale []float64 }
 
 // solveAt solves the lower level at h.
-type solveAt func(ctx context.Context, h []float64) (*lowerSolution, error)
+type solveAt func(ctx context.Context, h []float64) (*Solution, error)
 
 // objective is a function of a level and its h.
 type objective func(l *Level, h convex.Expr) convex.Expr
@@ -157,17 +157,17 @@ func (l *line) at(share float64) []float64 {
 }
 
 // solve solves the lower level along the line and returns those that have a solution.
-func (l *line) solve(ctx context.Context, at solveAt) (list []*lowerSolution, err error) {
+func (l *line) solve(ctx context.Context, at solveAt) (list []*Solution, err error) {
 	for share := 1.0; share > lineLast && ctx.Err() == nil; share *= lineStep {
 		low, err := at(ctx, l.at(share))
 		if err != nil {
 			return nil, err
 		}
-		if low.x == nil {
+		if low.X == nil {
 			continue
 		}
 		list = append(list, low)
-		if n := len(list) - 1; n >= 4 && list[n].value-list[n-4].value < lineRise*(list[n].value-list[0].value) {
+		if n := len(list) - 1; n >= 4 && list[n].Value-list[n-4].Value < lineRise*(list[n].Value-list[0].Value) {
 			break
 		}
 	}
@@ -176,13 +176,13 @@ func (l *line) solve(ctx context.Context, at solveAt) (list []*lowerSolution, er
 
 // lineStart moves the centre to where line and compass lead.
 func (r *run) lineStart(ctx context.Context, l *line) error {
-	at := func(ctx context.Context, h []float64) (*lowerSolution, error) {
+	at := func(ctx context.Context, h []float64) (*Solution, error) {
 		h = slices.Clone(h)
 		if err := r.sub.move(ctx, h); err != nil {
 			return nil, err
 		}
 		low, err := r.lower(ctx, h)
-		if accept := r.settings.Accept; err == nil && low.x != nil && accept != nil && !accept(low.x, low.x) {
+		if accept := r.settings.Accept; err == nil && low.X != nil && accept != nil && !accept(low.X, low.X) {
 			low.refuse()
 		}
 		return low, err
@@ -191,7 +191,7 @@ func (r *run) lineStart(ctx context.Context, l *line) error {
 	if err != nil || len(list) == 0 {
 		return err
 	}
-	var starts []*lowerSolution
+	var starts []*Solution
 	for i, low := range list {
 		if f := r.score(low); (i == 0 || f < r.score(list[i-1])) && (i+1 == len(list) || f <= r.score(list[i+1])) {
 			starts = append(starts, low) // a valley
@@ -213,13 +213,13 @@ func (r *run) lineStart(ctx context.Context, l *line) error {
 			r.current = best
 		}
 	}
-	r.centre = iterate{r.current.x, r.current.h}
+	r.centre = iterate{r.current.X, r.current.h}
 	return nil
 }
 
 // scattered is the best of random points of the box that the line spans, in logarithms of what is positive. Where h are
 // no radii or bounds, their own ranges are its sides, as far as these are finite.
-func (r *run) scattered(ctx context.Context, list []*lowerSolution, at solveAt) (best *lowerSolution, err error) {
+func (r *run) scattered(ctx context.Context, list []*Solution, at solveAt) (best *Solution, err error) {
 	both := r.program.Radii + r.program.Bounds
 	low, high := slices.Clone(list[0].h), slices.Clone(list[0].h)
 	for j := range low {
@@ -248,7 +248,7 @@ func (r *run) scattered(ctx context.Context, list []*lowerSolution, at solveAt) 
 		if err != nil || ctx.Err() != nil {
 			return best, err
 		}
-		if s.x != nil && (best == nil || r.score(s) < r.score(best)) {
+		if s.X != nil && (best == nil || r.score(s) < r.score(best)) {
 			best = s
 		}
 	}
@@ -257,7 +257,7 @@ func (r *run) scattered(ctx context.Context, list []*lowerSolution, at solveAt) 
 
 // compass goes from a point to where no step leads down, along each entry of h and all that are positive, and returns
 // the best. Radii that hold nothing back are made slack, steps of them lead down from where they would, and none up.
-func (r *run) compass(ctx context.Context, scale []float64, best *lowerSolution, at solveAt) (*lowerSolution, error) {
+func (r *run) compass(ctx context.Context, scale []float64, best *Solution, at solveAt) (*Solution, error) {
 	trials := min(compassMost, compassEach*len(scale)) // left
 	rows, _ := r.program.boundRows(len(best.weak))     // nil where they stand in other ways, too
 	along := func(axis int, step float64) (gained bool, err error) {
@@ -280,7 +280,7 @@ func (r *run) compass(ctx context.Context, scale []float64, best *lowerSolution,
 			trials--
 			low, err := at(ctx, h)
 			f := r.score(best)
-			if err != nil || low.x == nil || !(r.score(low) < f-compassGain*math.Abs(f)) {
+			if err != nil || low.X == nil || !(r.score(low) < f-compassGain*math.Abs(f)) {
 				return gained, err
 			}
 			best, gained = low, true
@@ -302,13 +302,13 @@ const slackness = 1.25
 // slack is h with slack radii and bounds where the multipliers vanish: x~, v and its subgradient stay. One that is
 // tight without holding anything back would stop the others at the next kink of F. least are the P_i(x~) in their
 // places.
-func (r *run) slack(low *lowerSolution, rows [][]int) (h, least []float64) {
+func (r *run) slack(low *Solution, rows [][]int) (h, least []float64) {
 	h, least = slices.Clone(low.h), slices.Clone(low.h)
 	if rows == nil {
 		return h, least
 	}
 	clear(least[:len(low.weak)])
-	r.sub.level.raise(least, rows, r.sub.at(iterate{low.x, low.h}), low.h)
+	r.sub.level.raise(least, rows, r.sub.at(iterate{low.X, low.h}), low.h)
 	for j, weak := range low.weak {
 		if weak {
 			h[j] = math.Max(h[j], slackness*least[j])

@@ -12,20 +12,6 @@ import (
 	"github.com/conetune/conetune/convex"
 )
 
-// lowerSolution is the outcome at one h.
-type lowerSolution struct {
-	conic conic
-	gap   float64 // of [Program.Fit], NaN where conic programs were solved
-	h     []float64
-	value float64     // v(h)
-	parts []float64   // what the blocks have in it
-	x     [][]float64 // a solution
-	// slope is a subgradient of v at h, -gamma in the radii.
-	slope []float64
-	upper float64 // L(x, h)
-	weak  []bool  // for each radius and bound: its multiplier vanishes up to weakShare
-}
-
 // NewConstrained prepares the lower level. Of the settings, those of the conic solver count.
 func NewConstrained(p Program, s Settings) (*Constrained, error) {
 	s, err := p.prepared(s)
@@ -68,11 +54,12 @@ func (s *Settings) convex() convex.SolverOptions {
 }
 
 // solve solves the lower level at h, its blocks side by side. The solution's x is nil when the result is of no use.
-func (l *Constrained) solve(ctx context.Context, h []float64) (*lowerSolution, error) {
+func (l *Constrained) solve(ctx context.Context, h []float64) (*Solution, error) {
 	if out, err := l.direct(ctx, h); out != nil || err != nil {
 		return out, err
 	}
-	out := &lowerSolution{h: slices.Clone(h), gap: math.NaN(), conic: none(backends.Cancelled)}
+	out := &Solution{h: slices.Clone(h), Gap: math.NaN()}
+	out.by(none(backends.Cancelled))
 	if l.blocks == nil && ctx.Err() != nil { // nothing is compiled for nobody
 		return out, nil
 	}
@@ -82,7 +69,7 @@ func (l *Constrained) solve(ctx context.Context, h []float64) (*lowerSolution, e
 	if err != nil {
 		return nil, err
 	}
-	if out.conic = c; results != nil {
+	if out.by(c); results != nil {
 		l.add(out, results)
 	}
 	return out, nil
@@ -94,12 +81,12 @@ func (l *Constrained) byConic(ctx context.Context, h []float64) ([]*convex.Resul
 }
 
 // add fills in what the results of the blocks add up to, always in the same order.
-func (l *Constrained) add(out *lowerSolution, results []*convex.Result) {
+func (l *Constrained) add(out *Solution, results []*convex.Result) {
 	out.slope = make([]float64, len(out.h))
 	for i, res := range results {
-		out.value += res.Objective
+		out.Value += res.Objective
 		out.parts = append(out.parts, res.Objective)
-		out.x = append(out.x, values(res, l.blocks[i].level.X)...)
+		out.X = append(out.X, values(res, l.blocks[i].level.X)...)
 		for j, s := range res.Sensitivity(l.blocks[i].h) {
 			out.slope[j] += s
 		}
@@ -109,7 +96,7 @@ func (l *Constrained) add(out *lowerSolution, results []*convex.Result) {
 }
 
 // direct is by the fits of [Program.Fit]; nil where there are none, or where they cannot.
-func (l *Constrained) direct(ctx context.Context, h []float64) (*lowerSolution, error) {
+func (l *Constrained) direct(ctx context.Context, h []float64) (*Solution, error) {
 	if l.joint == nil || !(slices.Min(h) > 0) {
 		return nil, nil
 	}
@@ -119,8 +106,8 @@ func (l *Constrained) direct(ctx context.Context, h []float64) (*lowerSolution, 
 	if err != nil {
 		return nil, l.wrap(err)
 	}
-	if out != nil && out.x != nil {
-		if out.check(); out.x == nil && !l.joint.alone() {
+	if out != nil && out.X != nil {
+		if out.check(); out.X == nil && !l.joint.alone() {
 			return nil, nil
 		}
 		l.judge(out)
@@ -128,9 +115,9 @@ func (l *Constrained) direct(ctx context.Context, h []float64) (*lowerSolution, 
 	return out, nil
 }
 
-// judge takes multipliers for zero that the solver cannot tell from it.
-func (l *Constrained) judge(out *lowerSolution) {
-	scale := math.Max(l.scale, math.Abs(out.value))
+// judge takes multipliers for zero that the solver cannot tell from it, and puts those of the radii into Lambda.
+func (l *Constrained) judge(out *Solution) {
+	scale := math.Max(l.scale, math.Abs(out.Value))
 	reach := l.reach(out.h)
 	out.weak = make([]bool, len(reach))
 	for j, most := range reach {
@@ -141,6 +128,12 @@ func (l *Constrained) judge(out *lowerSolution) {
 			out.slope[j] = 0
 		}
 		out.weak[j] = !(work > weakShare*scale)
+	}
+	out.Lambda = make([]float64, l.program.Radii)
+	for j := range out.Lambda {
+		if out.slope[j] != 0 { // not -0
+			out.Lambda[j] = -out.slope[j]
+		}
 	}
 }
 
@@ -170,17 +163,6 @@ func (l *Constrained) reach(h []float64) []float64 {
 // that holds something back.
 const weakShare = 1e-6
 
-// lambda returns the multipliers of the radii.
-func (s *lowerSolution) lambda(radii int) []float64 {
-	out := make([]float64, radii)
-	for j := range out {
-		if s.slope[j] != 0 { // not -0
-			out[j] = -s.slope[j]
-		}
-	}
-	return out
-}
-
 // Solution is a solution of one of the convex programs: of the lower level at fixed hyperparameters, of that in penalty
 // form, or of a subproblem.
 type Solution struct {
@@ -206,7 +188,13 @@ type Solution struct {
 	// Stats are what the conic solver did so far; see [Penalized.Stats] for the penalty form.
 	Stats convex.Stats
 
-	at *lowerSolution
+	// The rest is of the lower level with radii alone.
+
+	conic conic
+	h     []float64
+	parts []float64 // what the blocks have in the value
+	slope []float64 // a subgradient of v at h, -gamma in the radii
+	weak  []bool    // for each radius and bound: its multiplier vanishes up to weakShare
 }
 
 // prepared are valid settings for a valid program, with their defaults.
@@ -238,7 +226,7 @@ func LowerLevel(ctx context.Context, p Program, s Settings) (*Solution, error) {
 // functions of the model.
 func (l *Solution) Subproblem(ctx context.Context, p Program, s Settings) (*Solution, error) {
 	s = s.withDefaults()
-	if l.at == nil {
+	if l.slope == nil || l.X == nil {
 		return nil, p.errorf("subproblem: there is no solution of the lower level")
 	}
 	lo, hi := p.bounds()
@@ -247,7 +235,7 @@ func (l *Solution) Subproblem(ctx context.Context, p Program, s Settings) (*Solu
 		return nil, err
 	}
 	defer b.close()
-	b.set(iterate{l.X, l.at.h}, l.at, s.Alpha0)
+	b.set(iterate{l.X, l.h}, l, s.Alpha0)
 	at, err := b.solve(ctx)
 	if err != nil {
 		return nil, err

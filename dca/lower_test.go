@@ -61,10 +61,10 @@ func TestSlopeIsDerivative(t *testing.T) {
 		p := random(seed)
 		s := Settings{Backend: native(t)}.withDefaults()
 		l := must.Of(newConstrained(&p, &s))(t)
-		defer l.close()
-		at := func(h []float64) *lowerSolution {
+		defer l.Close()
+		at := func(h []float64) *Solution {
 			sol := must.Of(l.solve(context.Background(), h))(t)
-			require.NotNil(t, sol.x)
+			require.NotNil(t, sol.X)
 			return sol
 		}
 		base := at(p.H0)
@@ -73,9 +73,9 @@ func TestSlopeIsDerivative(t *testing.T) {
 			up, down := append([]float64(nil), p.H0...), append([]float64(nil), p.H0...)
 			up[j] += step
 			down[j] -= step
-			require.InDelta(t, (at(up).value-at(down).value)/(2*step), base.slope[j], 1e-3, "seed %d, h[%d]", seed, j)
+			require.InDelta(t, (at(up).Value-at(down).Value)/(2*step), base.slope[j], 1e-3, "seed %d, h[%d]", seed, j)
 		}
-		for _, lambda := range base.lambda(p.Radii) {
+		for _, lambda := range base.Lambda {
 			require.GreaterOrEqual(t, lambda, 0.0)
 		}
 	}
@@ -87,7 +87,7 @@ func TestDistanceBoundsDescent(t *testing.T) {
 	p := random(5)
 	s := Settings{Backend: native(t), Rho: 0.1}.withDefaults()
 	low := must.Of(newConstrained(&p, &s))(t)
-	defer low.close()
+	defer low.Close()
 	sub := must.Of(newSubproblem(&p, &s, []float64{0, 0, 0, math.Inf(-1)}, []float64{10, 10, 10, math.Inf(1)}, nil))(t)
 	defer sub.close()
 	sol := must.Of(low.solve(context.Background(), p.H0))(t)
@@ -176,7 +176,7 @@ func TestSlackKeepsTheSolution(t *testing.T) {
 	require.Equal(t, 0.5, h[0])
 	require.InDelta(t, 0.5, least[0], 1e-6)
 	low := must.Of(r.lower(context.Background(), h))(t)
-	require.InDelta(t, r.current.value, low.value, 1e-7)
+	require.InDelta(t, r.current.Value, low.Value, 1e-7)
 }
 
 // The gradient of F(h) = L(x(h), h) against differences of its values, and the points of the line, which keep Joint.

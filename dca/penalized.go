@@ -69,7 +69,7 @@ func (q *Penalized) Forget() error {
 			return err
 		}
 	}
-	return q.close()
+	return q.form.Close()
 }
 
 // set gives the parameters of the solver of a block their values.
@@ -209,11 +209,6 @@ func (s *Solution) finite() bool {
 	return (s.Radii == nil || finite.All(s.Train, s.Validation) && finite.All(s.Radii...)) && finite.Every(s.X)
 }
 
-// refuse makes a solution one that was not found.
-func (s *Solution) refuse() {
-	s.X, s.Radii, s.Status = nil, nil, backends.NumericalError
-}
-
 // direct is by [Program.Fit]; nil where there is none, or where it cannot.
 func (q *Penalized) direct(ctx context.Context, weights []float64, score func(*Solution) error) (*Solution, error) {
 	if q.fit == nil {
@@ -271,9 +266,9 @@ func (q *Penalized) score(s *Solution) error {
 	return nil
 }
 
-// Stats adds up what the conic solvers did.
+// Stats adds up what the conic solvers did, those of what does not keep [Program.Joint] among them.
 func (q *Penalized) Stats() convex.Stats {
-	s := q.stats()
+	s := q.form.Stats()
 	if q.kept != nil {
 		s.Add(q.kept.Stats())
 	}

@@ -359,7 +359,7 @@ func TestBlocksAgreeWithOneProgram(t *testing.T) {
 		l := must.Of(newConstrained(&p, &set))(t)
 		value := func(h []float64) float64 {
 			sol := must.Of(l.solve(context.Background(), h))(t)
-			return sol.value
+			return sol.Value
 		}
 		base := must.Of(l.solve(context.Background(), p.H0))(t)
 		for j := range p.H0 {
@@ -370,7 +370,7 @@ func TestBlocksAgreeWithOneProgram(t *testing.T) {
 			require.InDelta(t, (value(up)-value(down))/(2*step), base.slope[j], 1e-3, "h[%d]", j)
 			require.LessOrEqual(t, base.slope[j], 0.0)
 		}
-		l.close()
+		l.Close()
 	}
 }
 

@@ -46,7 +46,7 @@ func (b *subproblem) distance(res *answer) float64 {
 }
 
 // kkt computes the measures at the point of an answer; next is the lower level's solution at its h.
-func (b *subproblem) kkt(res *answer, e evaluation, next *lowerSolution) KKT {
+func (b *subproblem) kkt(res *answer, e evaluation, next *Solution) KKT {
 	k, z, rho := KKT{Eta: res.eta}, res.z, b.settings.Rho
 	sum := 0.0
 	if res.dual.z.x == nil {
@@ -67,7 +67,7 @@ func (b *subproblem) kkt(res *answer, e evaluation, next *lowerSolution) KKT {
 		sum += d * d
 	}
 	k.Gradient = math.Sqrt(sum)
-	excess := e.train - next.value - b.settings.Epsilon
+	excess := e.train - next.Value - b.settings.Epsilon
 	k.Complementarity = k.Eta * math.Abs(excess)
 	k.Infeasibility = math.Max(0, excess)
 	for i, mu := range res.mu {

@@ -22,8 +22,8 @@ const (
 const notUnique = "the lower level interpolates, so that its solution is not unique: the refit is one of many"
 
 // interpolates says whether low is a solution among many: v = 0 and no radius holds anything back.
-func (r *run) interpolates(low *lowerSolution) bool {
-	return len(low.weak) > 0 && !slices.Contains(low.weak, false) && math.Abs(low.value) <= interpolation*r.low.scale
+func (r *run) interpolates(low *Solution) bool {
+	return len(low.weak) > 0 && !slices.Contains(low.weak, false) && math.Abs(low.Value) <= interpolation*r.low.scale
 }
 
 // leastNorm replaces the refit of the result, block by block, by the solution of
@@ -32,7 +32,7 @@ func (r *run) interpolates(low *lowerSolution) bool {
 //
 // and leaves it alone where that solve is of no use, for example after a cancellation. Where the model says which
 // residuals vanish with l, and v(h) is 0 up to rounding, they are set to zero instead of bounding l.
-func (r *run) leastNorm(ctx context.Context, low *lowerSolution) error {
+func (r *run) leastNorm(ctx context.Context, low *Solution) error {
 	if ctx.Err() != nil {
 		return nil
 	}
@@ -53,7 +53,7 @@ func (r *run) leastNorm(ctx context.Context, low *lowerSolution) error {
 }
 
 // leastNormByFits is the point of least norm of all parts by the fits, nil where they find none.
-func (r *run) leastNormByFits(ctx context.Context, low *lowerSolution) (x [][]float64, err error) {
+func (r *run) leastNormByFits(ctx context.Context, low *Solution) (x [][]float64, err error) {
 	j := r.low.joint
 	if j == nil || j.alone() {
 		return nil, nil
@@ -73,7 +73,7 @@ func (r *run) leastNormByFits(ctx context.Context, low *lowerSolution) (x [][]fl
 }
 
 // leastNormByConic is that by conic programs, block by block.
-func (r *run) leastNormByConic(ctx context.Context, low *lowerSolution) (x [][]float64, err error) {
+func (r *run) leastNormByConic(ctx context.Context, low *Solution) (x [][]float64, err error) {
 	if err := r.low.compile(); err != nil {
 		return nil, err
 	}
@@ -99,7 +99,7 @@ func (r *run) leastNormByConic(ctx context.Context, low *lowerSolution) (x [][]f
 }
 
 // leastNormBy solves one of the two forms for one block, nil if that gave no point.
-func (r *run) leastNormBy(ctx context.Context, low *lowerSolution, block int, exact bool) ([][]float64, error) {
+func (r *run) leastNormBy(ctx context.Context, low *Solution, block int, exact bool) ([][]float64, error) {
 	m := convex.NewModel()
 	h := m.Parameter("h", low.h)
 	level := r.program.builders()[block](m, h)

@@ -36,7 +36,7 @@ type subproblem struct {
 	solver            *convex.Solver // made at the first solve
 	taken             time.Duration
 	centre            iterate
-	lower             *lowerSolution
+	lower             *Solution
 	penalty           float64
 	moved             float64 // |z_k - z_{k-1}| where the iteration may use its inexactness
 	joint             *joint  // nil where there is no such fit
@@ -143,7 +143,7 @@ func (p *Program) within(m *convex.Model, h convex.Expr, lo, hi []float64) {
 }
 
 // set takes the centre z_k, the lower level's solution at h_k, and the penalty.
-func (b *subproblem) set(centre iterate, low *lowerSolution, alpha float64) {
+func (b *subproblem) set(centre iterate, low *Solution, alpha float64) {
 	b.centre, b.lower, b.penalty = centre, b.hold(low), alpha
 }
 
@@ -159,7 +159,7 @@ func (b *subproblem) assign() (err error) {
 		}
 	}
 	minus := make([]float64, len(low.slope))
-	b.constant = low.value + b.settings.Epsilon
+	b.constant = low.Value + b.settings.Epsilon
 	for j, s := range low.slope {
 		if s != 0 {
 			minus[j] = -s
@@ -189,7 +189,7 @@ func (b *subproblem) assign() (err error) {
 const holdFactor = 10
 
 // hold returns low with the subgradient that [Settings.HoldZeros] asks for.
-func (b *subproblem) hold(low *lowerSolution) *lowerSolution {
+func (b *subproblem) hold(low *Solution) *Solution {
 	if !b.settings.HoldZeros {
 		return low
 	}
@@ -219,7 +219,7 @@ type answer struct {
 func (b *subproblem) solve(ctx context.Context) (*answer, error) {
 	start := time.Now()
 	defer func() { b.taken = time.Since(start) }()
-	if !finite.All(b.lower.value, b.penalty) || !finite.All(b.lower.slope...) {
+	if !finite.All(b.lower.Value, b.penalty) || !finite.All(b.lower.slope...) {
 		return nil, errOverflow
 	}
 	switch out, err := b.joint.subproblem(ctx, b); {
@@ -338,7 +338,7 @@ type evaluation struct {
 func (b *subproblem) evaluate(z iterate) evaluation {
 	var e evaluation
 	e.validation, e.train, e.rows = b.values(z)
-	linear := -b.lower.value - b.settings.Epsilon
+	linear := -b.lower.Value - b.settings.Epsilon
 	for j, s := range b.lower.slope {
 		linear -= s * (z.h[j] - b.lower.h[j])
 	}

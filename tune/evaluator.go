@@ -223,7 +223,7 @@ func (e *evaluator) forget() error {
 // close frees the solver and counts its work. Further calls do nothing.
 func (e *evaluator) close() {
 	if e.conic != nil {
-		e.task.addStats(e.conic.Stats())
+		e.task.stats.Add(e.conic.Stats())
 		_ = e.conic.Close() // the results are there
 		e.conic = nil
 	}

@@ -303,8 +303,8 @@ func (t *task) ldmma(ctx context.Context) (*Result, error) {
 		}
 		status = cmp.Or(status, ended)
 	}
-	t.addStats(s.lower.solver.Stats())
-	t.addStats(s.upper.solver.Stats())
+	t.stats.Add(s.lower.solver.Stats())
+	t.stats.Add(s.upper.solver.Stats())
 	s.fits.close()
 	return t.finish(ctx, status, "")
 }

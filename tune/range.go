@@ -50,7 +50,7 @@ func (t *task) dataRanges(ctx context.Context) (low, high []float64, err error) 
 	if err != nil {
 		return nil, nil, err
 	}
-	t.addStats(stats)
+	t.stats.Add(stats)
 	top := slices.Max(append([]float64{0}, most...))
 	if !(top > 0) {
 		top = 1 // nothing is held back, so that any weight will do

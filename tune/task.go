@@ -116,9 +116,6 @@ func newTask(m problems.Model, c Config, start *Selection, begun time.Time) (*ta
 // Elapsed is the time since the start of the run.
 func (t *task) elapsed() time.Duration { return time.Since(t.begun) }
 
-// addStats adds the work of conic solvers.
-func (t *task) addStats(s convex.Stats) { t.stats.Add(s) }
-
 // Record scores a trial, keeps it if its validation error, or its score, is the least so far, adds it to the trace,
 // and returns that, +Inf for a failed one. One whose error is not a finite number has failed.
 func (t *task) record(tr trial) float64 {

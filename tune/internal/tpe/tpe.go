@@ -10,7 +10,7 @@
 //
 // A density is a mixture of normal distributions cut off at the bounds: one at each point, as wide as the gap to the
 // farther of its neighbours, and a prior as wide as the box in its middle. Points older than the last 25 fade. How
-// many points are the best, how many are drawn and how many are random at the start is in [Settings]: [Hyperopt]
+// many points are the best and how many are random at the start is in [Settings]: [Hyperopt]
 // gives those of the program of the method's authors, and [Optuna] those of a later one.
 //
 // # Comparison
@@ -41,24 +41,22 @@ import (
 type Settings struct {
 	// Startup is the number of points drawn uniformly before the densities mean something.
 	Startup int
-	// Candidates is the number of draws from l for each axis, of which the best is taken.
-	Candidates int
 	// Best tells how many of n points are the best.
 	Best func(n int) int
 }
 
-// forgetting is the number of latest points that count in full.
-const forgetting = 25
+// forgetting is the number of latest points that count in full, candidates that of draws from l for each axis, of which
+// the best is taken.
+const forgetting, candidates = 25, 24
 
 // Optuna are the settings of Optuna: 10 points at the start, and the best tenth of n points, at most 25.
 func Optuna() Settings {
-	return Settings{Startup: 10, Candidates: 24, Best: func(n int) int { return min(25, (n+9)/10) }}
+	return Settings{Startup: 10, Best: func(n int) int { return min(25, (n+9)/10) }}
 }
 
 // Hyperopt are the settings of hyperopt: 20 points at the start, and the best sqrt(n)/4 of n points, at most 25.
 func Hyperopt() Settings {
-	return Settings{Startup: 20, Candidates: 24,
-		Best: func(n int) int { return min(25, int(math.Ceil(math.Sqrt(float64(n))/4))) }}
+	return Settings{Startup: 20, Best: func(n int) int { return min(25, int(math.Ceil(math.Sqrt(float64(n))/4))) }}
 }
 
 // Sampler proposes points of the unit cube and is told their values, of which it looks for the
@@ -121,7 +119,7 @@ func (s *Sampler) propose(k int, isBest []bool) float64 {
 	}
 	l, g := newDensity(best), newDensity(rest)
 	winner, most := 0.5, 0.0
-	for range s.settings.Candidates {
+	for range candidates {
 		x := l.draw(s.source)
 		if gain := l.at(x) / g.at(x); gain > most {
 			winner, most = x, gain

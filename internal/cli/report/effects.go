@@ -21,11 +21,8 @@ import (
 	"github.com/conetune/conetune/table"
 )
 
-// deviations are the standard deviations of the features over the training rows, to be read only.
-func (run *Run) deviations() []float64 {
-	run.once.Do(func() { run.deviation = run.Rows.Split.Train.Deviations() })
-	return run.deviation
-}
+// deviations are the standard deviations of the features over the training rows.
+func (run *Run) deviations() []float64 { return run.Rows.Split.Train.Deviations() }
 
 // effects lists the features whose coefficients are not zero, the largest effect first.
 func (run *Run) effects(fit problems.Fit) []model.Effect {

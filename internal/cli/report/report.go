@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
-	"sync"
 
 	"github.com/conetune/conetune/evaluate"
 	"github.com/conetune/conetune/internal/lower/survival"
@@ -43,9 +42,6 @@ type Run struct {
 	Bootstrap      *evaluate.Bootstrap
 	Covered        *evaluate.Covered // by intervals of [IntervalLevel] on the test rows; nil without
 	Settings       []byte            // for --config
-
-	once      sync.Once // for the next field
-	deviation []float64 // of the features over the training rows
 }
 
 // logOdds says that the values of the classifier are log odds, so that it has probabilities.

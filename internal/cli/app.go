@@ -48,8 +48,13 @@ func (e *ExitError) Error() string {
 
 func (e *ExitError) Unwrap() error { return e.err }
 
-// BadInput says that the command line or a file is at fault.
-func BadInput(err error) error { return &ExitError{ExitUsage, err} }
+// BadInput says that the command line or a file is at fault; nil where there is no error.
+func BadInput(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &ExitError{ExitUsage, err}
+}
 
 func BadInputf(format string, args ...any) error { return BadInput(fmt.Errorf(format, args...)) }
 
@@ -218,29 +223,43 @@ func (ClosedOutput) Write([]byte) (int, error) {
 	return 0, errors.New("it is closed; >/dev/null is for those who want nothing")
 }
 
-// CheckOutput says whether writeFile to a path can be expected to work.
-func CheckOutput(path string) error {
-	if path == StandardStream {
+// CheckOutput says why the file of a flag, if it was given, cannot be expected to be written, or that it would be in
+// the place of others, which are what.
+func CheckOutput(flag, path, what string, others ...string) error {
+	if path == "" || path == StandardStream {
 		return nil
 	}
-	return atomicfile.Check(path)
-}
-
-// WriteFile writes what encode produces to a file, or to standard output.
-func (a *App) WriteFile(path string, encode func(io.Writer) error) error {
-	if path == StandardStream {
-		return encode(a.Stdout)
+	for _, other := range others {
+		if other != "" && Absolute(other) == Absolute(path) {
+			return BadInputf("%s %s: would overwrite %s", flag, path, what)
+		}
 	}
-	return atomicfile.Write(path, encode)
+	if err := atomicfile.Check(path); err != nil {
+		return BadInputf("%s: %w", flag, err)
+	}
+	return nil
 }
 
-// FileError says that the file of a flag could not be written.
+// WriteFile writes what encode produces to the file of a flag, or to standard output.
+func (a *App) WriteFile(flag, path string, encode func(io.Writer) error) (err error) {
+	if path == StandardStream {
+		err = encode(a.Stdout)
+	} else {
+		err = atomicfile.Write(path, encode)
+	}
+	return FileError(flag, err)
+}
+
+// FileError says that the file of a flag could not be written; nil where it could.
 func FileError(flag string, err error) error {
 	var lost *outputError
-	if err == nil || errors.As(err, &lost) {
-		return err
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &lost):
+		return Failed(err)
 	}
-	return fmt.Errorf("%s: %w", flag, err)
+	return Failed(fmt.Errorf("%s: %w", flag, err))
 }
 
 // ClaimOutput takes standard output for the file of a flag, if that is where it goes: what would be printed there goes
@@ -266,10 +285,13 @@ func PlaceOf(path string) string {
 	return path
 }
 
-// CheckFolder rejects the name of a stream for a folder.
+// CheckFolder wants a folder in --out.
 func CheckFolder(path string) error {
-	if path == StandardStream {
-		return BadInput(fmt.Errorf("--out -: expected a folder"))
+	switch path {
+	case "":
+		return BadInputf("--out DIR is missing")
+	case StandardStream:
+		return BadInputf("--out -: expected a folder")
 	}
 	return nil
 }
@@ -284,5 +306,3 @@ func Absolute(path string) string {
 	}
 	return filepath.Clean(path)
 }
-
-func Sprintf(format string, args ...any) string { return fmt.Sprintf(format, args...) }

@@ -20,14 +20,11 @@ type WorkFlags struct {
 
 // WorkOptions are the options of such a command, whose flag for how much is done at once has a name.
 func WorkOptions[P any](f *WorkFlags, flag, command string) (o worklist.Options[P], err error) {
-	if f.Out == "" {
-		return o, BadInputf("--out DIR is missing")
+	if err := CheckFolder(f.Out); err != nil {
+		return o, err
 	}
 	if f.Workers < 0 || f.Workers > MostThreads {
 		return o, BadInputf("--%s is %d, expected a positive number, at most %d", flag, f.Workers, MostThreads)
-	}
-	if err := CheckFolder(f.Out); err != nil {
-		return o, err
 	}
 	if o.Shard, err = worklist.ParseShard(f.Shard); err != nil {
 		return o, BadInputf("--shard: %w", err)
@@ -87,9 +84,6 @@ func (m Merging[R, P]) Command() *cobra.Command {
 			return nil
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
-			if out == "" {
-				return BadInputf("--out DIR is missing")
-			}
 			if err := CheckFolder(out); err != nil {
 				return err
 			}

@@ -2,6 +2,7 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -118,19 +119,9 @@ func (f *benchFlags) options() (o bench.BackendsOptions, err error) {
 		}
 	}
 	expected := fmt.Sprintf("a positive number, at most %g", cli.MostEps)
-	o.Eps, err = cli.NumbersOf("eps", "tolerance", f.eps, expected, func(v float64) bool {
-		return v > 0 &&
-			v <= cli.MostEps
-	})
-	if err != nil {
-		return o, err
-	}
-	if f.html != "" {
-		if err := cli.CheckOutput(f.html); err != nil {
-			return o, cli.BadInputf("--html: %w", err)
-		}
-	}
-	return o, nil
+	within := func(v float64) bool { return v > 0 && v <= cli.MostEps }
+	o.Eps, err = cli.NumbersOf("eps", "tolerance", f.eps, expected, within)
+	return o, cmp.Or(err, cli.CheckOutput("--html", f.html, ""))
 }
 
 func runBackends(a *cli.App, ctx context.Context, f *benchFlags, o bench.BackendsOptions, command string) error {
@@ -155,10 +146,7 @@ func runBackends(a *cli.App, ctx context.Context, f *benchFlags, o bench.Backend
 	}
 	if err == nil && f.html != "" {
 		page := bench.Page{Version: cli.Version(), Machine: cli.Machine(), Command: command}
-		err = a.WriteFile(f.html, func(w io.Writer) error { return bench.WriteHTML(w, rows, page) })
-		if err != nil {
-			err = cli.Failed(cli.FileError("--html", err))
-		}
+		err = a.WriteFile("--html", f.html, func(w io.Writer) error { return bench.WriteHTML(w, rows, page) })
 	}
 	if err == nil && ctx.Err() != nil {
 		return a.InterruptedWork("what was measured is reported")

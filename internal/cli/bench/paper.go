@@ -55,7 +55,7 @@ func paperCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "paper",
 		Short: "Repeat the experiments of the paper: all methods on all its data sets",
-		Long:  cli.Sprintf(benchPaperHelp, tables.String(), words.Joined(paperMethods()), paper.OurDefaults, paper.GapClosed),
+		Long:  fmt.Sprintf(benchPaperHelp, tables.String(), words.Joined(paperMethods()), paper.OurDefaults, paper.GapClosed),
 		Example: `  conetune bench paper --tables en --repeats 5 --out results
   conetune bench paper --data libsvm --out results --resume
   conetune bench paper --shard 2/4 --out part2`,
@@ -113,19 +113,13 @@ func (f *paperFlags) options(command string) (o paper.Options, err error) {
 	if err != nil {
 		return o, err
 	}
-	methods, err := cli.NamesOf("methods", f.methods, func(name string) error {
-		_,
-			err := paper.FindMethod(name)
-		return err
-	})
+	method := func(name string) error { _, err := paper.FindMethod(name); return err }
+	methods, err := cli.NamesOf("methods", f.methods, method)
 	if err != nil {
 		return o, err
 	}
-	solvers, err := cli.NamesOf("backends", f.backends, func(name string) error {
-		_,
-			err := backends.Open(name)
-		return err
-	})
+	solver := func(name string) error { _, err := backends.Open(name); return err }
+	solvers, err := cli.NamesOf("backends", f.backends, solver)
 	if err != nil {
 		return o, err
 	}

@@ -33,11 +33,8 @@ func Command(a *cli.App) *cobra.Command {
 			if target == "" {
 				return cli.BadInputf("--to LANGUAGE is missing, expected one of %s", strings.Join(export.Targets(), ", "))
 			}
-			if err := cli.CheckOutput(out); err != nil {
-				return cli.BadInputf("--out: %w", err)
-			}
-			if out != cli.StandardStream && cli.Absolute(out) == cli.Absolute(args[0]) {
-				return cli.BadInputf("--out %s: would overwrite the model", out)
+			if err := cli.CheckOutput("--out", out, "the model", args[0]); err != nil {
+				return err
 			}
 			m, err := a.ReadModel(args[0])
 			if err != nil {
@@ -47,14 +44,10 @@ func Command(a *cli.App) *cobra.Command {
 			if err := export.Write(&text, m, target, o); err != nil {
 				return cli.BadInputf("%s: %w", args[0], err)
 			}
-			write := func(w io.Writer) error {
+			return a.WriteFile("--out", out, func(w io.Writer) error {
 				_, err := io.WriteString(w, text.String())
 				return err
-			}
-			if err := a.WriteFile(out, write); err != nil {
-				return cli.Failed(cli.FileError("--out", err))
-			}
-			return nil
+			})
 		},
 	}
 	fs := cmd.Flags()

@@ -2,6 +2,8 @@
 package generate
 
 import (
+	"fmt"
+
 	"github.com/spf13/cobra"
 
 	"github.com/conetune/conetune/internal/cli"
@@ -48,7 +50,7 @@ func Command(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "generate MODEL --out DIR",
 		Short: "Write synthetic data with known coefficients",
-		Long: cli.Sprintf(generateHelp, words.Joined(dataset.Presets()), words.Joined(dataset.GroupedPresets()),
+		Long: fmt.Sprintf(generateHelp, words.Joined(dataset.Presets()), words.Joined(dataset.GroupedPresets()),
 			words.Joined(dataset.LabelledPresets()),
 			words.Joined(matcomp.Presets())),
 		Example:   "  conetune generate elastic-net --preset 100-20-250-p250 --seed 1 --out data",
@@ -58,9 +60,6 @@ func Command(a *cli.App) *cobra.Command {
 			spec, err := cli.FindModel(args[0])
 			if err != nil {
 				return err
-			}
-			if out == "" {
-				return cli.BadInputf("--out DIR is missing")
 			}
 			if err := cli.CheckFolder(out); err != nil {
 				return err

@@ -148,14 +148,8 @@ func Command(a *cli.App) *cobra.Command {
 			if modelPath == cli.StandardStream && dataPath == cli.StandardStream {
 				return cli.BadInputf("--data -: standard input is for --model")
 			}
-			if out != "" {
-				if same := cli.Absolute(out); out != cli.StandardStream && same == cli.Absolute(modelPath) || dataPath != "" &&
-					same == cli.Absolute(dataPath) {
-					return cli.BadInputf("--out %s: would overwrite the model or the data", out)
-				}
-				if err := cli.CheckOutput(out); err != nil {
-					return cli.BadInputf("--out: %w", err)
-				}
+			if err := cli.CheckOutput("--out", out, "the model or the data", modelPath, dataPath); err != nil {
+				return err
 			}
 			if err := tune.CheckDialect(&dialect); err != nil {
 				return err
@@ -218,8 +212,8 @@ func predictTable(a *cli.App, ctx context.Context, modelPath string, data tableT
 	if out == "" {
 		out = cli.StandardStream
 	}
-	if err := a.WriteFile(out, write); err != nil {
-		return cli.Failed(cli.FileError("--out", err))
+	if err := a.WriteFile("--out", out, write); err != nil {
+		return err
 	}
 	if asJSON && out == cli.StandardStream {
 		return nil
@@ -359,11 +353,7 @@ func (p *predictions) add(m *model.Model, path string, rows *rowsToPredict, scor
 					return err
 				}
 			}
-			if p.form.json {
-				p.keep(values, more, id)
-			} else {
-				p.writeRow(values, more, id, actual)
-			}
+			p.put(values, more, id, actual)
 		}
 	}
 	p.Rows += rows.n

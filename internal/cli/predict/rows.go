@@ -183,11 +183,7 @@ func predictEntries(m *model.Model, dataPath string, form predictionForm) (*pred
 		if err != nil {
 			return nil, cli.BadInputf("%s: row %d: %w", dataPath, k+1, err)
 		}
-		if form.json {
-			p.keep([]float64{v}, nil, "")
-		} else {
-			p.writeRow([]float64{v}, nil, "", nil)
-		}
+		p.put([]float64{v}, nil, "", nil)
 		if table.Y != nil {
 			score.Add(v, table.Y[k])
 		}

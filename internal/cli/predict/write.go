@@ -113,6 +113,15 @@ func (p *predictions) writeCSV(line []string) {
 	p.csv.Flush()
 }
 
+// put adds a row to the lists of JSON, or writes it.
+func (p *predictions) put(values, more []float64, id string, actual []float64) {
+	if p.form.json {
+		p.keep(values, more, id)
+	} else {
+		p.writeRow(values, more, id, actual)
+	}
+}
+
 // writeRow writes a row: its predictions, but where probabilities stand in their place, and these, with as many digits
 // as it takes to read them back; or its line of the table of --id.
 func (p *predictions) writeRow(values, more []float64, id string, actual []float64) {

@@ -79,7 +79,7 @@ func Command(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "solve FILE",
 		Short:   "Solve a program from a QPS, MPS, SDPA or CBF file",
-		Long:    cli.Sprintf(solveHelp, fileFormatList()),
+		Long:    fmt.Sprintf(solveHelp, fileFormatList()),
 		Example: solveExample,
 		Args:    cli.One("file", ""),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -111,13 +111,8 @@ func (f *solveFlags) check(fs *pflag.FlagSet, file string) error {
 	if err := cli.CheckNumbers(fs, f.rows()); err != nil {
 		return err
 	}
-	if f.out != "" {
-		if cli.Absolute(f.out) == cli.Absolute(file) {
-			return cli.BadInputf("--out %s: would overwrite the file to solve", f.out)
-		}
-		if err := cli.CheckOutput(f.out); err != nil {
-			return cli.BadInputf("--out: %w", err)
-		}
+	if err := cli.CheckOutput("--out", f.out, "the file to solve", file); err != nil {
+		return err
 	}
 	_, err := findFileFormat(file)
 	return err
@@ -137,9 +132,7 @@ func solveFile(a *cli.App, ctx context.Context, path string, f *solveFlags) erro
 	}
 	var fileErr error // which does not keep the result from those who read it
 	if f.out != "" {
-		if err := a.WriteFile(f.out, func(w io.Writer) error { return cli.WriteJSON(w, r) }); err != nil {
-			fileErr = cli.Failed(cli.FileError("--out", err))
-		}
+		fileErr = a.WriteFile("--out", f.out, func(w io.Writer) error { return cli.WriteJSON(w, r) })
 	}
 	if f.asJSON {
 		err = a.PrintJSON(r)

@@ -50,57 +50,36 @@ func NewJob(name string, f *tuneFlags, fs *pflag.FlagSet) (*tuneJob, error) {
 		f.Data.Repeats = cmp.Or(f.Data.Repeats, 1)
 	}
 	spec.Prepare(&f.Data.Source)
-	if err := f.check(spec, fs); err != nil {
-		return nil, err
-	}
-	least := fmt.Sprintf("a finite number that is not negative, at most %.10g", float64(cli.MostWeight))
-	radii, err := cli.NumbersOf("init", "radius", f.init, least, func(v float64) bool {
-		return v >= 0 &&
-			v <= cli.MostWeight
-	})
-	if err != nil {
-		return nil, err
-	}
-	ranges, err := parseRanges(f.ranges)
-	if err != nil {
-		return nil, err
-	}
-	if err := f.parseFixed(); err != nil {
-		return nil, err
-	}
 	job.run.Methods = strings.Split(f.method, ",")
 	c := &f.config
-	c.Init, c.Ranges, c.Seed, c.IgnoreGap = radii, ranges, int64(f.Data.Seed), fs.Changed("gap-tol") && c.GapTol == 0
-	if err := c.Validate(); err != nil {
-		return nil, cli.BadInput(err)
-	}
-	if err := f.parseClassWeights(); err != nil {
-		return nil, err
-	}
-	if err := job.parseDecisions(spec); err != nil {
-		return nil, err
-	}
+	c.Seed, c.IgnoreGap = int64(f.Data.Seed), fs.Changed("gap-tol") && c.GapTol == 0
 	if f.groups != groupsByColumn && (f.groups != "" || f.Data.Dir != "") {
 		f.model.Groups = f.readGroups
 	}
-	return job, f.parseScaling(spec, fs)
-}
-
-// check looks at the flags for themselves and beside each other.
-func (f *tuneFlags) check(spec model.Spec, fs *pflag.FlagSet) error {
 	rows := f.rows()
-	for _, check := range []func() error{
+	for _, step := range []func() error{
 		func() error { return f.checkNames(fs) },
 		func() error { return cli.CheckNumbers(fs, rows) },
 		func() error { return f.checkModel(spec, fs, rows) },
 		func() error { return f.Data.check(fs) },
 		f.checkOutputs,
 		f.Data.checkTargets,
+		func() error { return f.checkUse(spec, fs) },
+		f.parseInit, f.parseRanges, f.parseFixed,
+		func() error { return cli.BadInput(c.Validate()) },
+		f.parseClassWeights,
+		func() error { return job.parseDecisions(spec) },
+		func() error { return f.parseScaling(spec, fs) },
 	} {
-		if err := check(); err != nil {
-			return err
+		if err := step(); err != nil {
+			return nil, err
 		}
 	}
+	return job, nil
+}
+
+// checkUse looks at flags beside each other.
+func (f *tuneFlags) checkUse(spec model.Spec, fs *pflag.FlagSet) error {
 	fold, folds := f.Data.Wanted.Division.Fold, f.Data.CrossValidates()
 	return cli.CheckUse(fs,
 		cli.When("nested", f.nested < 2, fmt.Sprintf(" is %d, expected at least 2", f.nested)),
@@ -229,30 +208,27 @@ func (job *tuneJob) parseDecisions(spec model.Spec) (err error) {
 
 // checkNames rejects unknown methods, presets and backends, and names those there are.
 func (f *tuneFlags) checkNames(fs *pflag.FlagSet) error {
-	known := func(what string, names []string) func(string) error {
-		return func(name string) error {
-			if slices.Contains(names, name) {
+	c := &f.config
+	for _, of := range []struct {
+		flag, text string
+		known      []string
+	}{{"method", f.method, tune.Methods()}, {"preset", c.Preset, tune.Presets()}, {"engine", c.Engine, tune.Engines()}} {
+		_, err := cli.NamesOf(of.flag, of.text, func(name string) error {
+			if slices.Contains(of.known, name) {
 				return nil
 			}
-			return fmt.Errorf("unknown %s %q; known are: %s", what, name, words.Joined(names))
+			return fmt.Errorf("unknown %s %q; known are: %s", of.flag, name, words.Joined(of.known))
+		})
+		if err != nil {
+			return err
 		}
 	}
-	methods, err := cli.NamesOf("method", f.method, known("method", tune.Methods()))
-	if err != nil {
+	if _, err := cli.OpenBackend(c.Backend, c.CrossCheck); err != nil {
 		return err
 	}
-	if _, err := cli.NamesOf("preset", f.config.Preset, known("preset", tune.Presets())); err != nil {
-		return err
-	}
-	if _, err := cli.NamesOf("engine", f.config.Engine, known("engine", tune.Engines())); err != nil {
-		return err
-	}
-	if _, err := cli.OpenBackend(f.config.Backend, f.config.CrossCheck); err != nil {
-		return err
-	}
-	c := &f.config
 	return cli.CheckUse(fs,
-		cli.When("chain", f.chain && len(methods) == 1, " needs several methods, such as --method grid,vf-idca"),
+		cli.When("chain", f.chain && !strings.Contains(f.method, ","),
+			" needs several methods, such as --method grid,vf-idca"),
 		cli.When("backend", !c.CrossCheck && strings.Contains(c.Backend, ","),
 			" "+c.Backend+": the first answer of several depends on the time, and a run on it: add --cross-check, or "+
 				"name one, or auto"),
@@ -261,13 +237,20 @@ func (f *tuneFlags) checkNames(fs *pflag.FlagSet) error {
 	)
 }
 
+// parseInit reads the radii of --init.
+func (f *tuneFlags) parseInit() (err error) {
+	least := fmt.Sprintf("a finite number that is not negative, at most %.10g", float64(cli.MostWeight))
+	within := func(v float64) bool { return v >= 0 && v <= cli.MostWeight }
+	f.config.Init, err = cli.NumbersOf("init", "radius", f.init, least, within)
+	return err
+}
+
 // parseRanges reads "1e-5:1e-2" or "lambda1=1e-5:1e-2,lambda2=..".
-func parseRanges(text string) ([]tune.Range, error) {
-	if text == "" {
-		return nil, nil
+func (f *tuneFlags) parseRanges() error {
+	if f.ranges == "" {
+		return nil
 	}
-	var ranges []tune.Range
-	for _, field := range strings.Split(text, ",") {
+	for _, field := range strings.Split(f.ranges, ",") {
 		r := tune.Range{}
 		bounds := field
 		if i := strings.LastIndex(field, "="); i >= 0 {
@@ -278,14 +261,14 @@ func parseRanges(text string) ([]tune.Range, error) {
 		r.Low, errLow = strconv.ParseFloat(low, 64)
 		r.High, errHigh = strconv.ParseFloat(high, 64)
 		if !found || errLow != nil || errHigh != nil || strings.HasPrefix(field, "=") {
-			return nil, cli.BadInputf("--range: %q found, expected LOW:HIGH or NAME=LOW:HIGH, such as lambda1=1e-5:1e-2", field)
+			return cli.BadInputf("--range: %q found, expected LOW:HIGH or NAME=LOW:HIGH, such as lambda1=1e-5:1e-2", field)
 		}
 		if r.Low > 0 && r.Low < cli.LeastRange || r.High > cli.MostRange {
-			return nil, cli.BadInputf("--range: %q found, expected numbers from %g to %g", field, cli.LeastRange, cli.MostRange)
+			return cli.BadInputf("--range: %q found, expected numbers from %g to %g", field, cli.LeastRange, cli.MostRange)
 		}
-		ranges = append(ranges, r)
+		f.config.Ranges = append(f.config.Ranges, r)
 	}
-	return ranges, nil
+	return nil
 }
 
 // parseFixed reads "0.1", the value of lambda, or "l1=0.1,fusion=0.2", and the ratio.
@@ -356,8 +339,8 @@ func (f *tuneFlags) checkOutputs() error {
 			return cli.BadInputf("%s %s: would overwrite %s", out.flag, out.path, other)
 		}
 		taken[cli.Absolute(out.path)] = "the file of " + out.flag
-		if err := cli.CheckOutput(out.path); err != nil {
-			return cli.BadInputf("%s: %w", out.flag, err)
+		if err := cli.CheckOutput(out.flag, out.path, ""); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -1,6 +1,7 @@
 package tune
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -106,7 +107,7 @@ func tuneData(a *cli.App, ctx context.Context, job *tuneJob) error {
 		return err
 	}
 	if traceErr != nil {
-		return cli.Failed(cli.FileError("--trace", traceErr))
+		return cli.FileError("--trace", traceErr)
 	}
 	return exitStatus(a, job, results)
 }
@@ -225,10 +226,7 @@ func reportRun(a *cli.App, job *tuneJob, split *dataset.Split, results []*tune.R
 	default:
 		err = a.Print(report.Text(job.run, split, results, written))
 	}
-	if fileErr != nil {
-		return cli.Failed(fileErr)
-	}
-	return err
+	return cmp.Or(fileErr, err)
 }
 
 // told are the results with what was found in the tables.
@@ -284,8 +282,8 @@ func writeFiles(a *cli.App, job *tuneJob, split *dataset.Split, results []*tune.
 		case out.path == "":
 		case out.there:
 			if out.write != nil {
-				if err := a.WriteFile(out.path, out.write); err != nil {
-					return written, cli.FileError(out.flag, err)
+				if err := a.WriteFile(out.flag, out.path, out.write); err != nil {
+					return written, err
 				}
 			}
 			written = append(written, out.what+" in "+cli.PlaceOf(out.path))

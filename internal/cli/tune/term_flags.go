@@ -48,7 +48,7 @@ func (f *termFlags) check(fs *pflag.FlagSet) error {
 	}
 	none := math.Inf(1)
 	f.values = []featureValues{
-		{"penalty-factors", f.factors, 1, 0, cli.MostWeight, cli.Sprintf("a number from 0 to %.10g", float64(cli.MostWeight)),
+		{"penalty-factors", f.factors, 1, 0, cli.MostWeight, fmt.Sprintf("a number from 0 to %.10g", float64(cli.MostWeight)),
 			nil},
 		{"lower", lower, -none, -none, 0, "a number that is not positive, within 1e+100 or infinite", nil},
 		{"upper", f.upper, none, 0, none, "a number that is not negative, within 1e+100 or infinite", nil},

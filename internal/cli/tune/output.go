@@ -17,57 +17,65 @@ import (
 	"github.com/conetune/conetune/tune"
 )
 
-// toldResult is a result with its coefficients, the findings about its tables, and how good its predictions are.
-type toldResult struct {
-	*tune.Result
-	notes   []table.Finding
-	judged  *evaluate.Sample  // nil for nothing to say
-	several []evaluate.Sample // the same of several targets
-	nested  *evaluate.Nested  // nil without
-	stable  []float64         // the share of the folds that have each feature; nil without folds
+// Fields are those of a result, without its methods.
+type Fields tune.Result
 
-	bootstrap *report.ToldBootstrap // nil without
-	intervals *evaluate.Covered     // nil without test rows
+// toldResult is what JSON has of a result: its coefficients, the findings about its tables, and how good its predictions
+// are, too, as far as there is something to say.
+type toldResult struct {
+	Fields
+	*report.ToldCoefficients
+	Chosen   map[string]float64                    `json:"chosen_by_folds,omitempty"`
+	Findings []table.Finding                       `json:"findings,omitempty"`
+	On       string                                `json:"metrics_on,omitempty"`
+	Metrics  map[string]evaluate.Metric            `json:"metrics,omitempty"`
+	Targets  map[string]map[string]evaluate.Metric `json:"metrics_of_targets,omitempty"`
+	Cut      *float64                              `json:"threshold,omitempty"`
+	Nested   *evaluate.Nested                      `json:"nested,omitempty"`
+	Sampled  *report.ToldBootstrap                 `json:"bootstrap,omitempty"`
+	Covered  *evaluate.Covered                     `json:"intervals,omitempty"`
 }
 
-// MarshalJSON writes the fields of the result, its coefficients, and the findings and measures where there are any.
+// MarshalJSON writes null for numbers that are not finite.
 func (r toldResult) MarshalJSON() ([]byte, error) {
-	type Fields tune.Result // without its methods
-	out := struct {
-		Fields
-		*report.ToldCoefficients
-		Chosen   map[string]float64                    `json:"chosen_by_folds,omitempty"`
-		Findings []table.Finding                       `json:"findings,omitempty"`
-		On       string                                `json:"metrics_on,omitempty"`
-		Metrics  map[string]evaluate.Metric            `json:"metrics,omitempty"`
-		Targets  map[string]map[string]evaluate.Metric `json:"metrics_of_targets,omitempty"`
-		Cut      *float64                              `json:"threshold,omitempty"`
-		Nested   *evaluate.Nested                      `json:"nested,omitempty"`
-		Sampled  *report.ToldBootstrap                 `json:"bootstrap,omitempty"`
-		Covered  *evaluate.Covered                     `json:"intervals,omitempty"`
-	}{Fields: Fields(*r.Result), Findings: r.notes, Nested: r.nested, Sampled: r.bootstrap, Covered: r.intervals}
-	if r.judged != nil {
-		out.On, out.Metrics = r.judged.On, evaluate.ByName(r.judged.Metrics)
-		if r.judged.Rule != nil {
-			out.Cut = &r.judged.Threshold
+	type all toldResult
+	return finitejson.Marshal(all(r))
+}
+
+// told are the results as JSON has them.
+func (job *tuneJob) told(results []*tune.Result) []toldResult {
+	list := make([]toldResult, len(results))
+	for i, r := range results {
+		out := &list[i]
+		out.Fields, out.Findings = Fields(*r), job.run.Rows.Notes
+		if r == evaluate.Best(results) {
+			out.Nested, out.Sampled, out.Covered = job.run.Outside, job.run.TellBootstrap(r), job.run.Covered
 		}
-	}
-	if r.several != nil {
-		out.On, out.Targets = r.several[0].On, map[string]map[string]evaluate.Metric{}
-		for _, t := range r.several {
-			out.Targets[t.Target] = evaluate.ByName(t.Metrics)
+		judged := job.run.Judge.Of(r)
+		if judged != nil {
+			out.On, out.Metrics = judged.On, evaluate.ByName(judged.Metrics)
+			if judged.Rule != nil {
+				out.Cut = &judged.Threshold
+			}
 		}
-	}
-	if r.Refit != nil && r.RefitFit.Matrix == nil {
+		if several := job.run.Judge.Targets(r); several != nil {
+			out.On, out.Targets = several[0].On, map[string]map[string]evaluate.Metric{}
+			for _, t := range several {
+				out.Targets[t.Target] = evaluate.ByName(t.Metrics)
+			}
+		}
+		if r.Refit == nil || r.RefitFit.Matrix != nil {
+			continue
+		}
 		out.ToldCoefficients = report.TellCoefficients(r.RefitFit)
-		if r.stable != nil {
+		if stable := job.run.Stability(judged); stable != nil {
 			out.Chosen = map[string]float64{}
-			for _, e := range model.Effects(r.RefitFit, r.stable) {
-				out.Chosen[e.Feature] = r.stable[e.Index]
+			for _, e := range model.Effects(r.RefitFit, stable) {
+				out.Chosen[e.Feature] = stable[e.Index]
 			}
 		}
 	}
-	return finitejson.Marshal(out)
+	return list
 }
 
 // traceFile writes one JSON object a line and each line at once, so that a run

@@ -229,22 +229,6 @@ func reportRun(a *cli.App, job *tuneJob, split *dataset.Split, results []*tune.R
 	return cmp.Or(fileErr, err)
 }
 
-// told are the results with what was found in the tables.
-func (job *tuneJob) told(results []*tune.Result) []toldResult {
-	list := make([]toldResult, len(results))
-	for i, r := range results {
-		list[i].Result = r
-		list[i].judged, list[i].several = job.run.Judge.Of(r), job.run.Judge.Targets(r)
-		list[i].stable = job.run.Stability(list[i].judged)
-		if r == evaluate.Best(results) {
-			list[i].nested, list[i].bootstrap = job.run.Outside, job.run.TellBootstrap(r)
-			list[i].intervals = job.run.Covered
-		}
-		list[i].notes = job.run.Rows.Notes
-	}
-	return list
-}
-
 // writeFiles writes the files that were asked for and have something to hold, and tells which there are now.
 func writeFiles(a *cli.App, job *tuneJob, split *dataset.Split, results []*tune.Result) (written []string, err error) {
 	r, traced := evaluate.Best(results), slices.ContainsFunc(results,

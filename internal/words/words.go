@@ -59,6 +59,14 @@ func Plural(n int, what string) string {
 // Count is so many of something.
 func Count(n int, what string) string { return strconv.Itoa(n) + " " + Plural(n, what) }
 
+// Rest says with a format for their number that there are more than were listed; nothing where there are none.
+func Rest(n int, format string) string {
+	if n <= 0 {
+		return ""
+	}
+	return fmt.Sprintf(format, n)
+}
+
 func Seconds(s float64) string {
 	if s < 1 {
 		return fmt.Sprintf("%.3f s", s)

@@ -139,10 +139,7 @@ func Describe(o *Outcome) string {
 		t.AddTexts(r.Job, r.Settings[columnModel], r.Status, short(r.Validation), short(r.Test), r.measure(), r.used("-"))
 	}
 	var b strings.Builder
-	b.WriteString(t.String())
-	if rest := len(o.Records) - mostLines; rest > 0 {
-		fmt.Fprintf(&b, "and %d more, see %s\n", rest, SummaryFile)
-	}
+	b.WriteString(t.String() + words.Rest(len(o.Records)-mostLines, "and %d more, see "+SummaryFile+"\n"))
 	b.WriteString("\n" + counts(o) + "\n")
 	told := 0
 	for k := range o.Records {
@@ -154,10 +151,7 @@ func Describe(o *Outcome) string {
 			fmt.Fprintf(&b, "%s: %s\n", r.Job, r.Message)
 		}
 	}
-	if rest := told - mostMessages; rest > 0 {
-		fmt.Fprintf(&b, "and %d more that failed, see %s\n", rest, SummaryFile)
-	}
-	return b.String()
+	return b.String() + words.Rest(told-mostMessages, "and %d more that failed, see "+SummaryFile+"\n")
 }
 
 // counts says how many jobs there are of each status.

@@ -181,10 +181,7 @@ func describeChoice(m *model.Model) string {
 		t.AddTexts(name, words.Number(m.Hyperparameters[name]))
 	}
 	t, rest := t.First(report.MostHyperparameters)
-	text := t.String()
-	if rest > 0 {
-		text += fmt.Sprintf("and %d more that are smaller, see --json\n", rest)
-	}
+	text := t.String() + words.Rest(rest, "and %d more that are smaller, see --json\n")
 	return text + report.UnitsOf(spec, m.Provenance.Standardize)
 }
 
@@ -197,9 +194,7 @@ func describeEncoding(e *table.Encoder) string {
 		webpage.Text("levels, the reference first, and forms"), webpage.Text("missing values"))
 	for _, c := range e.Columns {
 		levels := words.Joined(c.Levels[:min(len(c.Levels), mostLevels)])
-		if rest := len(c.Levels) - mostLevels; rest > 0 {
-			levels += fmt.Sprintf(" and %d more", rest)
-		}
+		levels += words.Rest(len(c.Levels)-mostLevels, " and %d more")
 		if form := c.Form(); form != "" {
 			levels = strings.TrimPrefix(levels+"; "+form, "; ")
 		}

@@ -32,17 +32,9 @@ type sameModel struct{ Where, Code string }
 var mixing = []string{"elastic-net", "bounded-elastic-net", "huber", "quantile", "logistic", "multinomial", "poisson",
 	"cox"}
 
-// parametrised are lambda and l1_ratio of a result, in this parametrisation of glmnet and scikit-learn; ok is false for
-// models that have none.
-func parametrised(r *tune.Result) (lambda, l1 float64, ok bool) {
-	if r.Refit == nil {
-		return 0, 0, false
-	}
-	return parametrisedBy(r.Model, r.Lambda)
-}
-
-// parametrisedBy is that of the weights of a model.
-func parametrisedBy(model string, weights []float64) (lambda, l1 float64, ok bool) {
+// parametrised are lambda and l1_ratio of the weights of a model, in this parametrisation of glmnet and scikit-learn;
+// ok is false for models that have none.
+func parametrised(model string, weights []float64) (lambda, l1 float64, ok bool) {
 	switch {
 	case len(weights) == 0:
 		return 0, 0, false
@@ -102,7 +94,7 @@ func choiceOf(run *Run, r *tune.Result) choice {
 		add("lambda", "0", "no penalty")
 		return c
 	}
-	if lambda, l1, ok := parametrised(r); ok {
+	if lambda, l1, ok := parametrised(r.Model, r.Lambda); ok {
 		c.said = "lambda " + words.Short(lambda)
 		add("lambda", words.Fine(lambda), "weight of the penalty")
 		c.note = "The weight is that " + of + ", " + units + "."
@@ -191,9 +183,6 @@ func meaningOf(model, name string) string {
 // saidOf names up to three of n hyperparameters with their values, or says how many there are; those without lambda are
 // bounds.
 func saidOf(names []string, lambda []float64, n int) string {
-	if n == 0 {
-		return ""
-	}
 	if len(lambda) > n || len(lambda) > 3 {
 		return words.Count(n, "hyperparameter")
 	}
@@ -293,10 +282,7 @@ func sameAs(model string, lambda, l1, n float64, weights, offset bool) []sameMod
 func (c choice) describe() string {
 	var b strings.Builder
 	shown, rest := c.table.First(MostHyperparameters)
-	b.WriteString(shown.String())
-	if rest > 0 {
-		fmt.Fprintf(&b, "and %d more, see --json\n", rest)
-	}
+	b.WriteString(shown.String() + words.Rest(rest, "and %d more, see --json\n"))
 	if c.note != "" {
 		b.WriteString(words.Wrapped(c.note))
 	}

@@ -51,7 +51,7 @@ func CurveOf(r *tune.Result) *curve {
 		label: "multiple of the chosen weights", scale: 1,
 		line: figure.Line{Name: "mean ± s.e."}, chosen: figure.Line{Name: "chosen", Style: 2, Points: true},
 	}
-	if lambda, l1, ok := parametrised(r); ok {
+	if lambda, l1, ok := parametrised(r.Model, r.Lambda); ok {
 		c.label, c.scale = "lambda", lambda
 		if slices.Contains(mixing, r.Model) {
 			c.label = "lambda, at l1_ratio " + words.Ratio(l1, 3)
@@ -92,7 +92,7 @@ func (c *curve) around(points []tune.CurvePoint, chosen tune.CurvePoint) (ends [
 // l1_ratio these, the error, and what is known of the fits that have them, in the end on request their coefficients.
 func WritePath(w io.Writer, r *tune.Result, coefficients bool) error {
 	weights := r.Names[:len(r.Lambda)]
-	_, _, mixes := parametrised(r)
+	_, _, mixes := parametrised(r.Model, r.Lambda)
 	if mixes {
 		weights = []string{"lambda", "l1_ratio"}
 	}

@@ -346,9 +346,6 @@ func describeMatrix(fit problems.Fit, intercept bool) string {
 	if intercept {
 		t.AddTexts("intercept", words.Number(fit.Intercept))
 	}
-	b.WriteString(t.String())
-	if rest := len(used) - mostFeatures; rest > 0 {
-		fmt.Fprintf(&b, "and %d more that are smaller\n", rest)
-	}
+	b.WriteString(t.String() + words.Rest(len(used)-mostFeatures, "and %d more that are smaller\n"))
 	return b.String()
 }

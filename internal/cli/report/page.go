@@ -62,9 +62,8 @@ func Page(w io.Writer, args []string, run *Run, split *dataset.Split, results []
 		return figures
 	}
 	var more int
-	if c.Choice, more = what.choice.table.First(mostListed); more > 0 {
-		c.ChoiceNote += fmt.Sprintf(" %d more are in --json.", more)
-	}
+	c.Choice, more = what.choice.table.First(mostListed)
+	c.ChoiceNote += words.Rest(more, " %d more are in --json.")
 	switch {
 	case len(results) > 1:
 		c.Methods = methodsTable(run, results)

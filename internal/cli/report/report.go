@@ -210,11 +210,7 @@ func describeIterate(run *Run, r *tune.Result) string {
 		t.AddTexts(r.Names[i], lambda, words.Number(r.Radii[i]))
 	}
 	t, rest := t.First(MostHyperparameters)
-	text += "\n" + t.String()
-	if rest > 0 {
-		text += fmt.Sprintf("and %d more with smaller radii, see --json\n", rest)
-	}
-	return text
+	return text + "\n" + t.String() + words.Rest(rest, "and %d more with smaller radii, see --json\n")
 }
 
 // UnitsOf says what the hyperparameters of a model are about.
@@ -334,9 +330,6 @@ func describeFit(run *Run, fit problems.Fit, j *evaluate.Sample) string {
 	if t == nil {
 		return words.Wrapped(fmt.Sprintf("No feature of %d is in the model.", len(fit.Features)) + interceptNote(run, fit))
 	}
-	text := t.String()
-	if more > 0 {
-		text += fmt.Sprintf("and %d more of smaller effect; all are in the file of --coefficients\n", more)
-	}
-	return text + words.Wrapped(note)
+	return t.String() + words.Rest(more, "and %d more of smaller effect; all are in the file of --coefficients\n") +
+		words.Wrapped(note)
 }

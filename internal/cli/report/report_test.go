@@ -221,8 +221,7 @@ func TestWeightedROC(t *testing.T) {
 
 // lambda (l1_ratio |b|_1 + (1 - l1_ratio)/2 |b|^2) is the penalty of the elastic net in one parametrisation.
 func TestParametrised(t *testing.T) {
-	r := &tune.Result{Model: "elastic-net", Refit: &problems.Errors{}, Lambda: []float64{0.3, 0.1}}
-	lambda, l1, ok := parametrised(r)
+	lambda, l1, ok := parametrised("elastic-net", []float64{0.3, 0.1})
 	require.True(t, ok)
 	require.InDelta(t, 0.4, lambda, 1e-15)
 	require.InDelta(t, 0.75, l1, 1e-15)
@@ -231,7 +230,7 @@ func TestParametrised(t *testing.T) {
 	require.Contains(t, sameAs("logistic", lambda, l1, 10, false, false)[0].Code, "C=0.25, l1_ratio=0.75")
 	require.Equal(t, []string{"0", "1", "0.25", "0.999", "0.00008", "0.99999"}, []string{words.Ratio(1e-10, 3),
 		words.Ratio(1-1e-10, 3), words.Ratio(0.25, 3), words.Ratio(0.999, 3), words.Ratio(8e-5, 3), words.Ratio(0.99999, 3)})
-	_, _, ok = parametrised(&tune.Result{Model: "weighted-lasso", Refit: &problems.Errors{}, Lambda: []float64{0.3, 0.1}})
+	_, _, ok = parametrised("weighted-lasso", []float64{0.3, 0.1})
 	require.False(t, ok)
 }
 

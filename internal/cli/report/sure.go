@@ -78,10 +78,10 @@ func sampledWeights(model string, b *evaluate.Bootstrap) (names []string, list [
 		}
 	}
 	ones := slices.Repeat([]float64{1}, len(b.Samples[0].Lambda))
-	if _, _, ok := parametrisedBy(model, ones); ok {
-		add("lambda", func(w []float64) float64 { lambda, _, _ := parametrisedBy(model, w); return lambda })
+	if _, _, ok := parametrised(model, ones); ok {
+		add("lambda", func(w []float64) float64 { lambda, _, _ := parametrised(model, w); return lambda })
 		if slices.Contains(mixing, model) {
-			add("l1_ratio", func(w []float64) float64 { _, l1, _ := parametrisedBy(model, w); return l1 })
+			add("l1_ratio", func(w []float64) float64 { _, l1, _ := parametrised(model, w); return l1 })
 		}
 		return names, list
 	}

@@ -140,11 +140,7 @@ func describeValues(p *loadedProgram, x []float64) string {
 		}
 		t.AddTexts(name, words.Significant(v, 10))
 	}
-	text := t.String()
-	if rest := len(x) - mostValues; rest > 0 {
-		text += fmt.Sprintf("and %d more; --json and --out have all\n", rest)
-	}
-	return text
+	return t.String() + words.Rest(len(x)-mostValues, "and %d more; --json and --out have all\n")
 }
 
 // describeCones counts the cones of each kind and their rows.

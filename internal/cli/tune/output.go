@@ -20,8 +20,8 @@ import (
 // Fields are those of a result, without its methods.
 type Fields tune.Result
 
-// toldResult is what JSON has of a result: its coefficients, the findings about its tables, and how good its predictions
-// are, too, as far as there is something to say.
+// toldResult is what JSON has of a result: its coefficients, the findings about its tables, and how good its
+// predictions are, too, as far as there is something to say.
 type toldResult struct {
 	Fields
 	*report.ToldCoefficients

@@ -76,7 +76,8 @@ func (r *run) accelerate(ctx context.Context, z iterate, next *Solution, it *Ite
 // stay makes the refit at the centre the point of the result.
 func (r *run) stay() {
 	r.result.X, r.result.H = r.centre.x, r.centre.h
-	r.settle(r.sub.train(r.centre), r.current.Validation, r.current)
+	_, train, _ := r.sub.values(r.centre)
+	r.settle(train, r.current.Validation, r.current)
 }
 
 // need estimates the factor for the penalty at which the gap, of order 1/alpha^2, and the relative

@@ -145,7 +145,8 @@ func (r *run) start(ctx context.Context) (going bool, err error) {
 		return false, nil
 	}
 	r.result.X, r.result.H = r.centre.x, r.centre.h
-	r.settle(r.sub.train(r.centre), r.sub.validation(r.centre), r.current)
+	validation, train, _ := r.sub.values(r.centre)
+	r.settle(train, validation, r.current)
 	return true, nil
 }
 

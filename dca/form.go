@@ -178,8 +178,6 @@ func (f *form) results(ctx context.Context, set func(b *block) error) ([]*convex
 		if err := f.open(b); err != nil {
 			return nil, conic{}, f.wrap(err)
 		}
-	}
-	for _, b := range f.blocks {
 		if err := set(b); err != nil {
 			return nil, conic{}, err
 		}

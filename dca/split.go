@@ -53,10 +53,6 @@ func (s *Settings) splits() bool {
 	return !s.Backend.Capabilities().Supports(backends.SecondOrderCone)
 }
 
-// sequence are the cones that the solver takes by a sequence of programs. Where V_k has the only one, the search is the
-// cheaper way.
-func (s *Settings) sequence() []backends.ConeKind { return s.Backend.Capabilities().BySequence }
-
 // lagrangian is eta V_k + (alpha - eta) t without the constant of V_k; train is l.
 func (b *subproblem) lagrangian(m *convex.Model, train convex.Expr) convex.Expr {
 	n := b.h.Len()

@@ -61,7 +61,7 @@ func (b *subproblem) compile() error {
 	if b.compiled != nil {
 		return nil
 	}
-	sequence := b.settings.sequence()
+	sequence := b.settings.Backend.Capabilities().BySequence // V_k alone is cheaper by the search of split.go
 	compiled, err := b.compileAs(b.settings.splits() || slices.Contains(sequence, backends.SecondOrderCone))
 	if err == nil && slices.ContainsFunc(sequence, compiled.Has) {
 		b.xk, b.rows, b.split = nil, nil, nil
@@ -264,7 +264,11 @@ func (b *subproblem) solveConic(ctx context.Context) (*answer, error) {
 		out.z = iterate{}
 		return out, nil
 	}
-	out.eta, out.dual = b.eta(res), b.residual(res)
+	if out.dual = b.residual(res); b.split != nil {
+		out.eta = b.split.eta
+	} else {
+		out.eta = math.Max(0, res.Dual(b.value)[0])
+	}
 	for _, row := range b.rows {
 		out.mu = append(out.mu, res.Dual(row)...)
 	}
@@ -306,22 +310,9 @@ func (b *subproblem) values(z iterate) (validation, train float64, rows []float6
 	return b.level.Validation.Eval(pt)[0], b.level.Train.Eval(pt)[0], rows
 }
 
-func (b *subproblem) train(z iterate) float64 {
-	_, train, _ := b.values(z)
-	return train
-}
-
 func (b *subproblem) validation(z iterate) float64 {
 	validation, _, _ := b.values(z)
 	return validation
-}
-
-// eta is the multiplier of V_k <= t.
-func (b *subproblem) eta(res *convex.Result) float64 {
-	if b.split != nil {
-		return b.split.eta
-	}
-	return math.Max(0, res.Dual(b.value)[0])
 }
 
 // evaluation holds the functions at one point, computed without any epigraph variables.

@@ -129,8 +129,16 @@ func (c Config) Validate() error {
 	if _, err := method(c.Method); err != nil {
 		return err
 	}
-	if c.Preset != "" && !slices.Contains(Presets(), c.Preset) {
-		return fmt.Errorf("tune: unknown preset %q; known are: %s", c.Preset, strings.Join(Presets(), ", "))
+	for _, of := range []struct {
+		what, name string
+		known      []string
+	}{
+		{"preset", c.Preset, Presets()}, {"engine", c.Engine, Engines()},
+		{"final rows", c.Final, []string{FinalTrain, FinalAll}}, {"scope", c.Scope, []string{ScopeCommon, ScopeEach}},
+	} {
+		if of.name != "" && !slices.Contains(of.known, of.name) {
+			return fmt.Errorf("tune: unknown %s %q; known are: %s", of.what, of.name, strings.Join(of.known, ", "))
+		}
 	}
 	if err := finite.Check([]finite.Setting{
 		{"tol", c.Tol, 0, dca.MostTol}, {"gap-tol", c.GapTol, 0, dca.MostTol},
@@ -142,12 +150,6 @@ func (c Config) Validate() error {
 	}...); err != nil {
 		return fmt.Errorf("tune: %w", err)
 	}
-	if c.Engine != "" && !slices.Contains(Engines(), c.Engine) {
-		return fmt.Errorf("tune: unknown engine %q; known are: %s", c.Engine, strings.Join(Engines(), ", "))
-	}
-	if !slices.Contains([]string{"", FinalTrain, FinalAll}, c.Final) {
-		return fmt.Errorf("tune: unknown final rows %q; known are: %s, %s", c.Final, FinalTrain, FinalAll)
-	}
 	if c.IgnoreGap && c.GapTol > 0 {
 		return fmt.Errorf("tune: gap-tol is %v, but the gap is to be ignored", c.GapTol)
 	}
@@ -158,9 +160,6 @@ func (c Config) Validate() error {
 	}
 	if c.Evaluations > mostEvaluations {
 		return fmt.Errorf("tune: evaluations is %d, expected at most %d", c.Evaluations, mostEvaluations)
-	}
-	if !slices.Contains([]string{"", ScopeCommon, ScopeEach}, c.Scope) {
-		return fmt.Errorf("tune: unknown scope %q; known are: %s, %s", c.Scope, ScopeCommon, ScopeEach)
 	}
 	for _, r := range c.Ranges {
 		if err := r.validate(); err != nil {

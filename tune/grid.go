@@ -38,7 +38,7 @@ func perAxis(n, axes int) (int, error) {
 		return 1, nil
 	}
 	k := int(math.Pow(float64(n), 1/float64(axes)))
-	for power(k+1, axes) <= float64(n) { // the root may be rounded down
+	for math.Pow(float64(k+1), float64(axes)) <= float64(n) { // the root may be rounded down
 		k++
 	}
 	if k < 2 && n > 1 {
@@ -47,8 +47,6 @@ func perAxis(n, axes int) (int, error) {
 	}
 	return k, nil
 }
-
-func power(base, exponent int) float64 { return math.Pow(float64(base), float64(exponent)) }
 
 // grid tries all points of a grid that is uniform in the logarithms, from the large values, where solutions are simple,
 // to the small ones. Chains go from neighbour to neighbour.
@@ -62,7 +60,7 @@ func (t *task) grid(ctx context.Context) (*Result, error) {
 		return nil, err
 	}
 	var points [][]float64 // of the unit cube
-	for i := range int(power(k, len(s.axes))) {
+	for i := range int(math.Pow(float64(k), float64(len(s.axes)))) {
 		unit := make([]float64, len(s.axes))
 		for a := range unit {
 			unit[a] = 0.5 // a single point is in the middle

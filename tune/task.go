@@ -236,21 +236,13 @@ func (t *task) penalties(at trial) ([]float64, error) {
 			return penalties(at.X), nil
 		}
 	}
-	if fits := t.parts(); len(fits) == 1 {
-		f := fits[0]
+	if t.fit != nil && len(bilevel.Parts(t.fit)) == 1 {
+		f := bilevel.Parts(t.fit)[0]
 		if f.Traits().Compact() || len(t.Program.H0) == t.Program.Radii && f.Dim() == t.Program.Radii {
 			return f.Values(at.X).Penalties, nil
 		}
 	}
 	return t.Program.Penalties(at.X, at.Upper)
-}
-
-// parts are those of the fit, if there is one.
-func (t *task) parts() []bilevel.Fit {
-	if t.fit == nil {
-		return nil
-	}
-	return bilevel.Parts(t.fit)
 }
 
 // status tells how a run that did not say so itself has ended.

@@ -85,17 +85,19 @@ func (b *block) set(weights, upper []float64) error {
 	return nil
 }
 
-// Solve solves the penalty form at the weights, positive and one for each radius, and the
-// upper variables, of which nil leaves the last. It starts from the solve before. Where the P_i(x) and u do not keep
-// [Program.Joint], the solution is that of the constrained form at the nearest h that does.
+// Solve is [Penalized.Minimize] with the radii, losses and value of the solution.
 func (q *Penalized) Solve(ctx context.Context, weights, upper []float64) (*Solution, error) {
-	return q.solve(ctx, weights, upper, q.score)
-}
-
-// Minimize is Solve without the radii, losses and value of the solution, which are NaN or nil: where there are fits,
-// nothing is compiled for them.
-func (q *Penalized) Minimize(ctx context.Context, weights, upper []float64) (*Solution, error) {
-	return q.solve(ctx, weights, upper, func(*Solution) error { return nil })
+	s, err := q.Minimize(ctx, weights, upper)
+	if err != nil || s.X == nil {
+		return s, err
+	}
+	if err := q.score(s); err != nil {
+		return nil, err
+	}
+	if !s.finite() {
+		s.refuse()
+	}
+	return s, nil
 }
 
 // check says what is wrong with weights.
@@ -114,12 +116,15 @@ func (q *Penalized) check(weights []float64) error {
 	return nil
 }
 
-func (q *Penalized) solve(ctx context.Context, weights, upper []float64, score func(*Solution) error) (*Solution,
-	error) {
+// Minimize solves the penalty form at the weights, positive and one for each radius, and the upper variables, of which
+// nil leaves the last. It starts from the solve before. Radii, losses and value are NaN or nil: where there are fits,
+// nothing is compiled for them. Where the P_i(x) and u do not keep [Program.Joint], the solution is that of the
+// constrained form at the nearest h that does.
+func (q *Penalized) Minimize(ctx context.Context, weights, upper []float64) (*Solution, error) {
 	if err := q.check(weights); err != nil {
 		return nil, err
 	}
-	if s, err := q.direct(ctx, weights, score); s != nil || err != nil {
+	if s, err := q.direct(ctx, weights); s != nil || err != nil {
 		return s, err
 	}
 	results, c, err := q.conic(ctx, weights, upper)
@@ -132,9 +137,6 @@ func (q *Penalized) solve(ctx context.Context, weights, upper []float64, score f
 	}
 	for i, b := range q.blocks {
 		s.X = append(s.X, values(results[i], b.level.X)...)
-	}
-	if err := score(s); err != nil {
-		return nil, err
 	}
 	if err := q.keep(ctx, s); err != nil {
 		return nil, err
@@ -210,7 +212,7 @@ func (s *Solution) finite() bool {
 }
 
 // direct is by [Program.Fit]; nil where there is none, or where it cannot.
-func (q *Penalized) direct(ctx context.Context, weights []float64, score func(*Solution) error) (*Solution, error) {
+func (q *Penalized) direct(ctx context.Context, weights []float64) (*Solution, error) {
 	if q.fit == nil {
 		return nil, nil
 	}
@@ -218,26 +220,15 @@ func (q *Penalized) direct(ctx context.Context, weights []float64, score func(*S
 	if err != nil {
 		return nil, q.program.errorf("penalty form: %w", err)
 	}
-	switch {
-	case pt.Solved:
-	case q.joint.alone() || ctx.Err() != nil: // and not by conic programs, for nobody
-		return unscored(none(backends.NumericalError), pt.Gap, weights), nil
-	default:
-		return nil, nil
-	}
 	s := unscored(none(backends.Optimal), pt.Gap, weights)
-	s.X = pt.X
-	if err := score(s); err != nil {
-		return nil, err
+	if s.X = pt.X; pt.Solved && s.finite() {
+		return s, nil
 	}
-	if !s.finite() {
-		if q.joint.alone() {
-			s.refuse()
-			return s, nil
-		}
-		return nil, nil
+	if q.joint.alone() || ctx.Err() != nil { // and not by conic programs, for nobody
+		s.refuse()
+		return s, nil
 	}
-	return s, nil
+	return nil, nil
 }
 
 // score computes the radii, the losses and the value at X.

@@ -29,7 +29,7 @@ func (j *Judge) baseline(from *dataset.Data, f problems.Fit) func(offset float64
 		}
 		rate := from.Mean(from.Y) / from.Mean(exposure)
 		return func(offset float64) float64 { return rate * math.Exp(offset) }
-	case j.quantile:
+	case j.level > 0:
 		q := quantileOf(less, from.Weights, j.level)
 		return func(offset float64) float64 { return q + offset }
 	}
@@ -74,7 +74,7 @@ const mostUnpenalised = 1e9
 // kindOf is the loss whose fit without penalty a predictor is compared with; ok is false where there is none.
 func (j losses) kindOf(f problems.Fit) (kind plainKind, ok bool) {
 	switch {
-	case f.Hazard, f.Classes(), f.Matrix != nil, f.Labels != nil && !j.logOdds, j.quantile:
+	case f.Hazard, f.Classes(), f.Matrix != nil, f.Labels != nil && !j.logOdds, j.level > 0:
 		return 0, false
 	case f.Labels != nil:
 		return plainLogistic, true

@@ -8,7 +8,6 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/internal/memory"
-	"github.com/conetune/conetune/outcome"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/table/input"
 	"github.com/conetune/conetune/tune"
@@ -29,8 +28,6 @@ type Bootstrap struct {
 
 // BootstrapFit is the choice on a sample.
 type BootstrapFit struct {
-	Sample int // its number, from 0
-	Status outcome.Stop
 	// Names and Lambda are the weights of the penalties that were chosen, in the units that reports have.
 	Names  []string
 	Lambda []float64
@@ -56,7 +53,7 @@ func (c *Choice) Bootstrap(ctx context.Context, o *input.Outer, samples int, see
 		}
 		return rows, model, err
 	}, func(k int, _ *input.Rows, _ problems.Model, r *tune.Result) error {
-		fits[k] = &BootstrapFit{k, r.Status, r.Names, r.Lambda, r.RefitFit}
+		fits[k] = &BootstrapFit{r.Names, r.Lambda, r.RefitFit}
 		fits[k].Fit.Freedom = nil // which holds the rows
 		return nil
 	})

@@ -29,10 +29,9 @@ type Judge struct {
 
 // losses say what a fit does not about the loss of its model.
 type losses struct {
-	logOdds  bool // the values of the classifier are log odds, so that it has probabilities
-	quantile bool // of this level
-	level    float64
-	ties     survival.Ties
+	logOdds bool    // the values of the classifier are log odds, so that it has probabilities
+	level   float64 // of a quantile; 0 for other models
+	ties    survival.Ties
 }
 
 // NewJudge judges the predictors of a model that was built of rows, with an intercept or without.
@@ -41,8 +40,8 @@ func NewJudge(rows *input.Rows, m problems.Model, intercept bool) *Judge {
 		known: map[*tune.Result]*Sample{}}
 	if m, ok := m.(*regression.Model); ok {
 		o := m.Options()
-		j.logOdds, j.quantile, j.level = true, o.Level > 0, o.Level // svm is no regression
-		j.ties, _ = survival.ParseTies(o.Ties)                      // of other models any
+		j.logOdds, j.level = true, o.Level     // svm is no regression
+		j.ties, _ = survival.ParseTies(o.Ties) // of other models any
 	}
 	return j
 }
@@ -217,7 +216,7 @@ func (s *Sample) measure() {
 		s.Metrics = s.decided(s.Labels(s.losses.logOdds))
 	case f.LogLink:
 		s.Metrics = s.Counts()
-	case s.losses.quantile:
+	case s.losses.level > 0:
 		s.Metrics = s.Quantile(s.losses.level)
 	default:
 		s.Metrics = s.Regression()

@@ -3,7 +3,6 @@ package tune
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/conetune/conetune/evaluate"
 	"github.com/conetune/conetune/internal/cli"
@@ -12,12 +11,7 @@ import (
 
 // runBootstrap makes the choice on samples of the rows, of which the report has those that have a model.
 func (job *tuneJob) runBootstrap(ctx context.Context, o *input.Outer, show *progress) (err error) {
-	at := func(done int) {
-		show.Show(0, 0, func(time.Time) string {
-			return fmt.Sprintf("bootstrap: %d of %d samples", done, job.bootstrap)
-		})
-	}
-	at(0)
+	at := show.counted("bootstrap", job.bootstrap, "samples")
 	if job.sampled, err = job.choice().Bootstrap(ctx, o, job.bootstrap, job.Data.Seed, at); err != nil {
 		return cli.Failed(fmt.Errorf("--bootstrap: %w", job.run.Rows.Explain(err)))
 	}

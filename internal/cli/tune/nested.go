@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/conetune/conetune/evaluate"
 	"github.com/conetune/conetune/internal/cli"
@@ -60,13 +59,7 @@ func (job *tuneJob) checkNested(ctx context.Context, o *input.Outer) ([]split.Fo
 // runNested makes the choice without each outer fold.
 func (job *tuneJob) runNested(ctx context.Context, o *input.Outer, folds []split.Fold,
 	show *progress) (*evaluate.Nested, error) {
-	at := func(done int) {
-		show.Show(0, 0, func(time.Time) string {
-			return fmt.Sprintf("nested cross-validation: %d of %d outer folds", done, len(folds))
-		})
-	}
-	at(0)
-	n, err := job.choice().Nested(ctx, o, folds, at)
+	n, err := job.choice().Nested(ctx, o, folds, show.counted("nested cross-validation", len(folds), "outer folds"))
 	if err != nil {
 		return nil, cli.Failed(fmt.Errorf("--nested: %w", err))
 	}

@@ -30,6 +30,15 @@ func (p *progress) at(stage string) {
 	p.Show(0, 0, func(time.Time) string { return stage })
 }
 
+// counted shows how much of a stage is done, of so many of something, and nothing to begin with.
+func (p *progress) counted(stage string, all int, what string) func(done int) {
+	show := func(done int) {
+		p.Show(0, 0, func(time.Time) string { return fmt.Sprintf("%s: %d of %d %s", stage, done, all, what) })
+	}
+	show(0)
+	return show
+}
+
 // begin shows where a method is.
 func (p *progress) begin(at dca.Place) {
 	if p.log != nil {

@@ -75,9 +75,12 @@ type predictions struct {
 	// Targets are the names of several targets, and Lines the predictions of all for each row.
 	Targets []string    `json:"targets,omitempty"`
 	Lines   [][]float64 `json:"predictions_of_targets,omitempty"`
-	// Bounds between which the targets are, with --interval.
-	intervals
+	// Lower and Upper are bounds between which the targets are at this level, with --interval.
+	Level float64   `json:"interval,omitempty"`
+	Lower []float64 `json:"lower,omitempty"`
+	Upper []float64 `json:"upper,omitempty"`
 
+	bounds *model.Intervals // nil without
 	unit   string
 	times  bool     // the model is of times
 	scored int      // rows that have targets
@@ -248,9 +251,11 @@ func predictFile(a *cli.App, modelPath string, data tableToPredict) (*prediction
 	if data.form.threshold != nil {
 		m.Threshold = data.form.threshold
 	}
-	bounds, err := newIntervals(m, data.form.interval)
-	if err != nil {
-		return nil, err
+	var bounds *model.Intervals
+	if data.form.interval > 0 {
+		if bounds, err = m.Intervals(data.form.interval); err != nil {
+			return nil, cli.BadInputf("--interval: %w", err)
+		}
 	}
 	if data.form.file && data.form.times == nil && m.Labels != nil && m.Loss.Kind != model.Hinge {
 		data.form.prob = true
@@ -262,7 +267,7 @@ func predictFile(a *cli.App, modelPath string, data tableToPredict) (*prediction
 		return nil, cli.BadInputf("--data FILE is missing")
 	}
 	defer data.in.Close()
-	if bounds.of == nil && !data.in.IsLIBSVM(data.path) {
+	if bounds == nil && !data.in.IsLIBSVM(data.path) {
 		m = m.Needed()
 	}
 	var p *predictions
@@ -272,7 +277,7 @@ func predictFile(a *cli.App, modelPath string, data tableToPredict) (*prediction
 			p.text.close()
 		}
 		p, score = newPredictions(m, data.form), m.NewScore()
-		p.intervals = bounds
+		p.bounds = bounds
 	}
 	findings, err := data.read(m, begin, func(rows *rowsToPredict) error { return p.add(m, data.path, rows, score) })
 	if err != nil {
@@ -306,7 +311,7 @@ func predictFile(a *cli.App, modelPath string, data tableToPredict) (*prediction
 // newPredictions are those of no rows yet.
 func newPredictions(m *model.Model, form predictionForm) *predictions {
 	p := &predictions{Model: m.Model, Target: m.Target, unit: errorUnitOf(m), times: m.Times(), form: form,
-		Times: form.times}
+		Times: form.times, Level: form.interval}
 	if m.Encoding != nil {
 		p.labels = m.Encoding.Labels
 	}
@@ -406,8 +411,14 @@ func (p *predictions) predictRow(m *model.Model, block *dataset.Data, k int, off
 	if len(actual) > 0 {
 		score.AddWeighted(value, actual[0], weight)
 	}
-	more, err = p.intervals.row(more, block, k, offset)
-	return []float64{v}, more, err
+	if p.bounds != nil {
+		low, high, err := p.bounds.Of(func(coefficients []float64) float64 { return block.Dot(k, coefficients) }, offset)
+		if err != nil {
+			return nil, nil, err
+		}
+		more = append(more, low, high)
+	}
+	return []float64{v}, more, nil
 }
 
 // keep adds a row to the lists of JSON.
@@ -422,7 +433,10 @@ func (p *predictions) keep(values, more []float64, id string) {
 		numbers, _ := p.Predictions.([]float64)
 		p.Predictions = append(numbers, values[0])
 	}
-	switch more = p.intervals.keep(more); {
+	if n := len(more) - 2; p.bounds != nil {
+		p.Lower, p.Upper, more = append(p.Lower, more[n]), append(p.Upper, more[n+1]), more[:n]
+	}
+	switch {
 	case p.form.times != nil:
 		p.Survival = append(p.Survival, more)
 	case p.Labels != nil:

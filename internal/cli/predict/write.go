@@ -101,7 +101,10 @@ func (p *predictions) writeHead(targets bool) {
 	for _, t := range p.form.times {
 		line = append(line, "survival_"+words.Exact(t))
 	}
-	p.writeCSV(append(line, p.intervals.names()...))
+	if p.bounds != nil {
+		line = append(line, "lower", "upper")
+	}
+	p.writeCSV(line)
 }
 
 // writeCSV writes a line of CSV.
@@ -133,7 +136,7 @@ func (p *predictions) writeRow(values, more []float64, id string, actual []float
 			cells = append(cells, p.targetCells(y)...)
 		}
 	}
-	if table || more == nil || p.form.labels || p.intervals.of != nil {
+	if table || more == nil || p.form.labels || p.bounds != nil {
 		for _, v := range values {
 			if p.Targets != nil {
 				cells = append(cells, words.Exact(v))

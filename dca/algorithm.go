@@ -190,7 +190,7 @@ func (r *run) iterate(ctx context.Context, k int) (going bool, err error) {
 	it := Iteration{
 		K: k, Objective: e.objective, UpperValue: e.validation, TrainValue: e.train, LowerValue: next.Value,
 		Step: r.low.joint.relativeStep(z, r.centre), T: e.t, Alpha: r.alpha, Gap: gap(e.train, next.Value),
-		Distance: r.sub.distance(res), Bound: math.Sqrt2 / 2 * r.settings.Rho * r.moved,
+		Distance: res.distance(r.settings.Rho), Bound: math.Sqrt2 / 2 * r.settings.Rho * r.moved,
 		Stationarity: kkt.Stationarity(),
 		SubSeconds:   r.sub.taken.Seconds(), LowerSeconds: r.low.taken.Seconds(),
 		SubIterations: res.iterations, LowerIterations: next.conic.iterations,

@@ -265,6 +265,6 @@ func (j *joint) subproblem(ctx context.Context, b *subproblem) (*answer, error) 
 	j.debug("dca: subproblem solved by the fit", "objective", s.Objective, "gap", s.Gap, "fits", s.Fits)
 	return &answer{
 		conic: c, z: iterate{slices.Concat(s.X...), slices.Clone(s.R)}, eta: s.M0, mu: slices.Concat(s.M...), gap: s.Gap,
-		objective: s.Objective, usable: true,
+		usable: true,
 	}, nil
 }

@@ -9,60 +9,43 @@ import (
 	"github.com/conetune/conetune/convex"
 )
 
-// residual is the dual residual of a subproblem's result on (x, h, t).
-type residual struct {
-	z iterate
-	t float64
-}
-
-func (b *subproblem) residual(res *convex.Result) residual {
-	r := residual{z: iterate{h: res.DualResidual(b.h)}, t: res.DualResidual(b.t)[0]}
-	for _, v := range b.level.X {
-		r.z.x = append(r.z.x, res.DualResidual(v))
+// residual fills in the dual residual of a result on (x, h, t) and its norm, and the gap: phi_k at z less what the
+// multipliers and the residual say that it is at least.
+func (b *subproblem) residual(out *answer, res *convex.Result) {
+	h, t, e := res.DualResidual(b.h), res.DualResidual(b.t)[0], b.evaluate(out.z)
+	square := floats.Dot(h, h) + t*t
+	out.gap = e.objective - res.DualObjective - floats.Dot(h, out.z.h) - t*e.t
+	out.dual = iterate{h: h}
+	for i, v := range b.level.X {
+		x := res.DualResidual(v)
+		square += floats.Dot(x, x)
+		out.gap -= floats.Dot(x, out.z.x[i])
+		out.dual.x = append(out.dual.x, x)
 	}
-	return r
-}
-
-func (r residual) norm() float64 {
-	sum := floats.Dot(r.z.h, r.z.h) + r.t*r.t
-	for _, x := range r.z.x {
-		sum += floats.Dot(x, x)
-	}
-	return math.Sqrt(sum)
-}
-
-// excess is phi_k at z less what the multipliers and the dual residual say that it is at least.
-func (r residual) excess(z iterate, e evaluation, dual float64) float64 {
-	eps := e.objective - dual - floats.Dot(r.z.h, z.h) - r.t*e.t
-	for i, x := range r.z.x {
-		eps -= floats.Dot(x, z.x[i])
-	}
-	return eps
+	out.norm = math.Sqrt(square)
 }
 
 // distance is the bound |r| + sqrt(rho eps) of the comment on [Result].
-func (b *subproblem) distance(res *answer) float64 {
-	return res.dual.norm() + math.Sqrt(b.settings.Rho*math.Max(0, res.gap))
-}
+func (a *answer) distance(rho float64) float64 { return a.norm + math.Sqrt(rho*math.Max(0, a.gap)) }
 
 // kkt computes the measures at the point of an answer; next is the lower level's solution at its h.
 func (b *subproblem) kkt(res *answer, e evaluation, next *Solution) KKT {
 	k, z, rho := KKT{Eta: res.eta}, res.z, b.settings.Rho
 	sum := 0.0
-	if res.dual.z.x == nil {
+	if res.dual.x == nil {
 		sum = rho * rho * b.joint.squaredX(z.x, b.centre.x)
 	} else {
 		for i, x := range z.x {
 			for j, v := range x {
-				d := res.dual.z.x[i][j] - rho*(v-b.centre.x[i][j])
+				d := res.dual.x[i][j] - rho*(v-b.centre.x[i][j])
 				sum += d * d
 			}
 		}
 	}
 	for j, v := range z.h {
 		d := k.Eta*(b.lower.slope[j]-next.slope[j]) - rho*(v-b.centre.h[j])
-		if res.dual.z.h != nil {
-			d += res.dual.z.h[j]
+		if res.dual.h != nil {
+			d += res.dual.h[j]
 		}
 		sum += d * d
 	}

@@ -206,13 +206,13 @@ func (b *subproblem) hold(low *Solution) *Solution {
 // answer is what is known of the solution of a subproblem.
 type answer struct {
 	conic
-	z         iterate   // without h where there is none of use
-	objective float64   // of the program that was solved
-	eta       float64   // the multiplier of V_k <= t
-	mu        []float64 // those of the rows
-	dual      residual  // the zero one where the multipliers are exact
-	gap       float64   // of the objective at z, beside that of the dual residual
-	usable    bool      // but for numbers that are none
+	z      iterate   // without h where there is none of use
+	eta    float64   // the multiplier of V_k <= t
+	mu     []float64 // those of the rows
+	dual   iterate   // the residual of the multipliers in x and h, none where they are exact
+	norm   float64   // of that in t, too
+	gap    float64   // of the objective at z, beside that of the residual
+	usable bool      // but for numbers that are none
 }
 
 // solve solves the subproblem and clips h to its bounds.
@@ -259,12 +259,12 @@ func (b *subproblem) solveConic(ctx context.Context) (*answer, error) {
 	if err != nil {
 		return nil, b.program.errorf("subproblem: %w", err)
 	}
-	out := &answer{conic: summary(res), z: z, usable: usable(res), objective: res.Objective}
+	out := &answer{conic: summary(res), z: z, usable: usable(res)}
 	if !out.usable || !out.finite() {
 		out.z = iterate{}
 		return out, nil
 	}
-	if out.dual = b.residual(res); b.split != nil {
+	if b.residual(out, res); b.split != nil {
 		out.eta = b.split.eta
 	} else {
 		out.eta = math.Max(0, res.Dual(b.value)[0])
@@ -272,7 +272,6 @@ func (b *subproblem) solveConic(ctx context.Context) (*answer, error) {
 	for _, row := range b.rows {
 		out.mu = append(out.mu, res.Dual(row)...)
 	}
-	out.gap = out.dual.excess(z, b.evaluate(z), res.DualObjective)
 	return out, nil
 }
 

@@ -128,10 +128,7 @@ func (r *run) search(ctx context.Context, next *Solution, f float64, it *Iterati
 	from := r.current.h
 	best := next
 	for i := 1; i <= maxDoublings; i++ {
-		h := make([]float64, len(from))
-		for j := range h {
-			h[j] = from[j] + math.Ldexp(next.h[j]-from[j], i)
-		}
+		h := mixed(from, next.h, math.Ldexp(1, i))
 		for j := range r.program.Radii + r.program.Bounds {
 			h[j] = math.Max(h[j], math.Min(next.h[j], shrink*from[j]))
 		}

@@ -148,13 +148,7 @@ func (p *Program) newLine(ctx context.Context, s *Settings) (*line, error) {
 }
 
 // at is a point of the line.
-func (l *line) at(share float64) []float64 {
-	h := slices.Clone(l.shut)
-	for j := range h {
-		h[j] += share * (l.open[j] - l.shut[j])
-	}
-	return h
-}
+func (l *line) at(share float64) []float64 { return mixed(l.shut, l.open, share) }
 
 // solve solves the lower level along the line and returns those that have a solution.
 func (l *line) solve(ctx context.Context, at solveAt) (list []*Solution, err error) {

@@ -141,11 +141,7 @@ func (l *Constrained) judge(out *Solution) {
 // and the upper end of a bound or, if that is infinite, the largest bound.
 func (l *Constrained) reach(h []float64) []float64 {
 	radii, both := l.program.Radii, l.program.Radii+l.program.Bounds
-	reach := make([]float64, both)
-	largest := 0.0
-	for _, r := range h[:radii] {
-		largest = math.Max(largest, r)
-	}
+	reach, largest := make([]float64, both), slices.Max(append([]float64{0}, h[:radii]...))
 	for j := range reach {
 		switch {
 		case j < radii:

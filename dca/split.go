@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/internal/finite"
@@ -185,18 +187,17 @@ func (b *subproblem) solveSplit(ctx context.Context) (*convex.Result, iterate, e
 
 // between is (1 - share) a + share b.
 func between(a, b iterate, share float64) iterate {
-	mix := func(a, b []float64) []float64 {
-		out := make([]float64, len(a))
-		for j := range a {
-			out[j] = a[j] + share*(b[j]-a[j])
-		}
-		return out
-	}
-	m := iterate{h: mix(a.h, b.h)}
+	m := iterate{h: mixed(a.h, b.h, share)}
 	for i := range a.x {
-		m.x = append(m.x, mix(a.x[i], b.x[i]))
+		m.x = append(m.x, mixed(a.x[i], b.x[i], share))
 	}
 	return m
+}
+
+// mixed is a + share (b - a).
+func mixed(a, b []float64, share float64) []float64 {
+	out := floats.SubTo(make([]float64, len(a)), b, a)
+	return floats.AddScaledTo(out, a, share, out)
 }
 
 // solveAt solves the quadratic program at eta, whose optimal value is D.

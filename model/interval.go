@@ -66,15 +66,3 @@ func (i *Intervals) Of(dot func(coefficients []float64) float64, offset float64)
 	}
 	return low, high, err
 }
-
-// validateConformal checks the residuals of a file, which belong to the features of its model.
-func (m *Model) validateConformal() error {
-	c := m.Conformal
-	if c == nil {
-		return nil
-	}
-	if m.oneNumber() != nil {
-		return fmt.Errorf("field \"intervals\" does not belong to a model of %s", m.Model)
-	}
-	return c.Validate(len(m.Features))
-}

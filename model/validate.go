@@ -81,8 +81,12 @@ func (m *Model) validate() error {
 			return errors.New("a matrix without rows or columns, or with factors of different lengths")
 		}
 	}
-	if err := m.validateConformal(); err != nil {
-		return err
+	if c := m.Conformal; c != nil && m.oneNumber() != nil {
+		return fmt.Errorf("field \"intervals\" does not belong to a model of %s", m.Model)
+	} else if c != nil {
+		if err := c.Validate(p); err != nil {
+			return err
+		}
 	}
 	if e := m.Encoding; e != nil {
 		if err := e.Validate(); err != nil {

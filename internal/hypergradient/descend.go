@@ -75,8 +75,7 @@ func (s *search) descend(ctx context.Context, first *lower.Point) error {
 		if rate == 0 {
 			rate = firstMove / floats.Norm(g, math.Inf(1))
 		}
-		line := line{s: s, at: at, g: g, d: d}
-		next, nextG, used, err := line.search(ctx, rate)
+		next, nextG, used, err := s.along(ctx, at, g, d, rate)
 		if err != nil {
 			return err
 		}
@@ -120,17 +119,12 @@ func difference(a, b []float64) []float64 {
 	return out
 }
 
-// line is a search along d from a point with gradient g.
-type line struct {
-	s    *search
-	at   *lower.Point
-	g, d []float64
-}
-
-// search returns a point of sufficient decrease, its gradient and its rate, or nil where there is none.
-// It brackets the rates that meet both conditions between one that is too short and one that is too long.
-func (l *line) search(ctx context.Context, rate float64) (*lower.Point, []float64, float64, error) {
-	size := floats.Norm(l.d, math.Inf(1))
+// along searches along d from a point with gradient g, and returns a point of sufficient decrease, its gradient and its
+// rate, or nil where there is none. It brackets the rates that meet both conditions between one that is too short and
+// one that is too long.
+func (s *search) along(ctx context.Context, at *lower.Point, g, d []float64, rate float64) (*lower.Point, []float64,
+	float64, error) {
+	size := floats.Norm(d, math.Inf(1))
 	rate = math.Min(rate, mostMove/size)
 	short, long := 0.0, math.Inf(1)
 	var found *lower.Point
@@ -140,40 +134,40 @@ func (l *line) search(ctx context.Context, rate float64) (*lower.Point, []float6
 		if rate*size < leastMove {
 			break
 		}
-		lambda, err := l.s.move(ctx, l.at.Lambda, l.d, rate)
+		lambda, err := s.move(ctx, at.Lambda, d, rate)
 		if err != nil {
 			return nil, nil, 0, err
 		}
-		step := difference(lambda, l.at.Lambda) // not rate d where it is cut or projected
-		slope := floats.Dot(l.g, step)
+		step := difference(lambda, at.Lambda) // not rate d where it is cut or projected
+		slope := floats.Dot(g, step)
 		if slope >= 0 {
 			long, rate = rate, (short+rate)/2
 			continue
 		}
-		start := l.at
+		start := at
 		if found != nil {
 			start = found
 		}
-		next, err := l.s.solve(ctx, lambda, l.s.LowerTol, start)
+		next, err := s.solve(ctx, lambda, s.LowerTol, start)
 		if next == nil {
 			return nil, nil, 0, err
 		}
-		if !(next.Validation <= l.at.Validation+armijo*slope) || found != nil && next.Validation > found.Validation {
+		if !(next.Validation <= at.Validation+armijo*slope) || found != nil && next.Validation > found.Validation {
 			if found != nil {
 				break
 			}
 			long, rate = rate, short+(rate-short)/2
 			continue
 		}
-		g, err := l.s.gradient(ctx, next, gradientTol)
-		if g == nil {
+		there, err := s.gradient(ctx, next, gradientTol)
+		if there == nil {
 			return found, foundG, foundRate, err
 		}
 		if found == nil {
-			l.s.out.Iterations++
+			s.out.Iterations++
 		}
-		found, foundG, foundRate = next, g, rate
-		if floats.Dot(g, step) >= wolfe*slope || rate*size >= mostMove {
+		found, foundG, foundRate = next, there, rate
+		if floats.Dot(there, step) >= wolfe*slope || rate*size >= mostMove {
 			break
 		}
 		short = rate

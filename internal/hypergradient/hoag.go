@@ -45,10 +45,10 @@ func HOAG(ctx context.Context, m lower.Fit, o Settings) (*Result, error) {
 		s.MaxSolves-- // one is for the end
 	}
 	err = s.each(ctx, math.Max(s.LowerTol, first), func(ctx context.Context, at *lower.Point) error {
-		last, err := s.approximate(ctx, at, approximation{tol: firstTol, move: firstMove, worse: worse})
+		last, err := s.approximate(ctx, at, firstTol, firstMove, worse)
 		if err == nil && s.running() && s.out.Best.Validation < last.Validation*(1-s.Tol) {
 			s.enter()
-			_, err = s.approximate(ctx, s.out.Best, approximation{tol: math.Sqrt(s.out.Best.Gap), move: returnMove, worse: 1})
+			_, err = s.approximate(ctx, s.out.Best, math.Sqrt(s.out.Best.Gap), returnMove, 1)
 		}
 		return err
 	})
@@ -58,17 +58,15 @@ func HOAG(ctx context.Context, m lower.Fit, o Settings) (*Result, error) {
 	return s.polish(ctx)
 }
 
-// approximation are the first tolerance and step of a run, and what growth of the loss takes a step back.
-type approximation struct{ tol, move, worse float64 }
-
-// approximate is HOAG from one start. It returns where it ended.
-func (s *search) approximate(ctx context.Context, at *lower.Point, o approximation) (*lower.Point, error) {
-	tol, scale, rate := o.tol, at.Validation, 0.0
+// approximate is HOAG from one start, with a first tolerance and step, and what growth of the loss takes a step back.
+// It returns where it ended.
+func (s *search) approximate(ctx context.Context, at *lower.Point, tol, first, back float64) (*lower.Point, error) {
+	scale, rate := at.Validation, 0.0
 	g, err := s.gradient(ctx, at, tol)
 	for !s.over(at, g) {
 		size := floats.Norm(g, math.Inf(1))
 		if rate == 0 {
-			rate = o.move / size
+			rate = first / size
 		}
 		rate = math.Min(rate, mostMove/size)
 		if rate*size < leastMove {
@@ -91,7 +89,7 @@ func (s *search) approximate(ctx context.Context, at *lower.Point, o approximati
 		} else {
 			rate *= rateDown
 		}
-		if next.Validation > o.worse*at.Validation {
+		if next.Validation > back*at.Validation {
 			continue
 		}
 		s.progress(at, math.Abs(at.Validation-next.Validation))

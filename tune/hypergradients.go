@@ -103,12 +103,12 @@ func (t *task) descend(ctx context.Context) (*Result, error) {
 	}
 	status, message := outcome.Stop(""), ""
 	switch r.Status {
-	case hypergradient.IterationLimit:
+	case outcome.IterationLimit:
 		status = outcome.IterationLimit
 	case hypergradient.LowerFailed:
 		status, message = dca.Inaccurate,
 			"a lower level could not be solved to the tolerance; the best point before is reported"
-	case hypergradient.NotFinite:
+	case outcome.NumericalError:
 		status, message = outcome.NumericalError,
 			"a validation error or its gradient is not a finite number; the best point before is reported"
 	}

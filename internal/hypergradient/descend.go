@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/optimize"
 
 	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/outcome"
 )
 
 // IGJO descends with a line search on exact lower-level solutions, with hypergradients by implicit
@@ -86,7 +87,7 @@ func (s *search) descend(ctx context.Context, first *lower.Point) error {
 				continue
 			}
 			if s.out.Status == "" {
-				s.out.Status = Stationary
+				s.out.Status = outcome.Converged
 			}
 			break
 		}

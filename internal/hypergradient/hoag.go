@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/outcome"
 )
 
 const (
@@ -70,7 +71,7 @@ func (s *search) approximate(ctx context.Context, at *lower.Point, tol, first, b
 		}
 		rate = math.Min(rate, mostMove/size)
 		if rate*size < leastMove {
-			s.out.Status = Stationary
+			s.out.Status = outcome.Converged
 			break
 		}
 		tol *= tolShrink
@@ -93,7 +94,7 @@ func (s *search) approximate(ctx context.Context, at *lower.Point, tol, first, b
 			continue
 		}
 		s.progress(at, math.Abs(at.Validation-next.Validation))
-		if at = next; s.out.Status == Stationary {
+		if at = next; s.out.Status == outcome.Converged {
 			break
 		}
 		g, err = s.gradient(ctx, at, tol)

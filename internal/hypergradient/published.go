@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/outcome"
 )
 
 // Backtracking are the steps of Feng and Simon's program for IGJO: lambda' = max(lambda - t g, Floor) with the
@@ -64,12 +65,12 @@ func (s *search) backtrack(ctx context.Context, at *lower.Point) error {
 				return err
 			}
 			if slices.Equal(lambda, at.Lambda) {
-				s.out.Status = Stationary
+				s.out.Status = outcome.Converged
 				return nil
 			}
 			tried, err := s.solve(ctx, lambda, s.LowerTol, next)
 			if tried == nil {
-				if err != nil || s.out.Status != LowerFailed && s.out.Status != NotFinite || t <= b.Least {
+				if err != nil || s.out.Status != LowerFailed && s.out.Status != outcome.NumericalError || t <= b.Least {
 					return err
 				}
 				s.out.Status = ""
@@ -92,11 +93,11 @@ func (s *search) backtrack(ctx context.Context, at *lower.Point) error {
 			at = next
 		}
 		if !(decrease >= math.Max(b.Enough, s.Tol*next.Validation)) || t < b.Least {
-			s.out.Status = Stationary
+			s.out.Status = outcome.Converged
 			return nil
 		}
 	}
-	s.out.Status = IterationLimit
+	s.out.Status = outcome.IterationLimit
 	return nil
 }
 
@@ -112,7 +113,7 @@ func (s *search) normalised(ctx context.Context, at *lower.Point) error {
 			t = s.Normalised.Length / norm
 		}
 		if t*floats.Norm(g, math.Inf(1)) < leastMove {
-			s.out.Status = Stationary
+			s.out.Status = outcome.Converged
 			return nil
 		}
 		to, err := s.move(ctx, at.Lambda, g, -t)
@@ -130,6 +131,6 @@ func (s *search) normalised(ctx context.Context, at *lower.Point) error {
 		}
 		at, before = next, at.Validation
 	}
-	s.out.Status = Stationary
+	s.out.Status = outcome.Converged
 	return nil
 }

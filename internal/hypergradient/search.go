@@ -16,24 +16,14 @@ import (
 	"github.com/conetune/conetune/outcome"
 )
 
-// Status says how a search ended. What it shares with other computations are the reasons of package outcome.
-type Status = outcome.Stop
-
-// The ways in which a search ends.
+// The ways in which a search ends beside those of package outcome. Converged is that the hypergradient vanishes, steps
+// and progress became as small as asked for, or all steps of Settings.Normalised were done; a numerical error is that a
+// validation loss, a hypergradient or a hyperparameter was no finite number.
 const (
-	// Stationary: the hypergradient vanishes, steps and progress became as small as asked for, or all steps of
-	// Settings.Normalised were done.
-	Stationary = outcome.Converged
-	// IterationLimit: Settings.MaxIter iterations were done.
-	IterationLimit = outcome.IterationLimit
 	// SolveLimit: Settings.MaxSolves lower levels were solved.
-	SolveLimit Status = "solve limit"
-	// Cancelled: the context ended.
-	Cancelled = outcome.Cancelled
+	SolveLimit outcome.Stop = "solve limit"
 	// LowerFailed: a lower level could not be solved to the tolerance.
-	LowerFailed Status = "lower level not solved"
-	// NotFinite: a validation loss, a hypergradient or a hyperparameter was no finite number.
-	NotFinite = outcome.NumericalError
+	LowerFailed outcome.Stop = "lower level not solved"
 )
 
 // Settings of a search; zeros ask for the defaults of the method. Numbers are not negative.
@@ -68,7 +58,7 @@ type Settings struct {
 
 // Result is the outcome of a search.
 type Result struct {
-	Status Status
+	Status outcome.Stop
 	// Best is the lower-level solution with the least validation loss.
 	Best *lower.Point
 	// Iterations counts the steps, Solves the lower levels.
@@ -150,9 +140,9 @@ func (s *search) over(at *lower.Point, g []float64) bool {
 	case g == nil || s.out.Status != "":
 		return true
 	case floats.Norm(g, math.Inf(1)) <= s.Tol*at.Validation:
-		s.out.Status = Stationary
+		s.out.Status = outcome.Converged
 	case s.out.Iterations-s.begun == s.MaxIter:
-		s.out.Status = IterationLimit
+		s.out.Status = outcome.IterationLimit
 	}
 	return s.out.Status != ""
 }
@@ -163,24 +153,24 @@ func (s *search) progress(from *lower.Point, change float64) {
 		s.idle = 0
 	}
 	if s.idle == patience {
-		s.out.Status = Stationary
+		s.out.Status = outcome.Converged
 	}
 }
 
 // solve solves the lower level at lambda and keeps it if it is the best. A nil point means that
 // the search has to end; the status says why.
 func (s *search) solve(ctx context.Context, lambda []float64, tol float64, start *lower.Point) (*lower.Point, error) {
-	end := func(status Status) (*lower.Point, error) {
+	end := func(status outcome.Stop) (*lower.Point, error) {
 		s.out.Status = status
 		return nil, nil
 	}
 	switch {
 	case ctx.Err() != nil:
-		return end(Cancelled)
+		return end(outcome.Cancelled)
 	case s.MaxSolves > 0 && s.out.Solves == s.MaxSolves:
 		return end(SolveLimit)
 	case !finite.All(lambda...):
-		return end(NotFinite)
+		return end(outcome.NumericalError)
 	}
 	pt, err := warm.Solve(ctx, s.model, lambda, tol, start)
 	if err != nil {
@@ -189,9 +179,9 @@ func (s *search) solve(ctx context.Context, lambda []float64, tol float64, start
 	switch {
 	case pt.Solved && finite.All(pt.Validation):
 	case ctx.Err() != nil:
-		return end(Cancelled)
+		return end(outcome.Cancelled)
 	case pt.Solved:
-		return end(NotFinite)
+		return end(outcome.NumericalError)
 	default:
 		return end(LowerFailed)
 	}
@@ -219,7 +209,7 @@ func (s *search) gradient(ctx context.Context, at *lower.Point, tol float64) ([]
 	})
 	switch {
 	case ctx.Err() != nil: // what there is may not be the whole
-		s.out.Status = Cancelled
+		s.out.Status = outcome.Cancelled
 		return nil, nil
 	case err != nil:
 		return nil, err
@@ -228,7 +218,7 @@ func (s *search) gradient(ctx context.Context, at *lower.Point, tol float64) ([]
 		floats.Mul(g, at.Lambda) // df/dlog(lambda) = lambda df/dlambda
 	}
 	if !finite.All(g...) {
-		s.out.Status = NotFinite
+		s.out.Status = outcome.NumericalError
 		return nil, nil
 	}
 	return g, nil
@@ -236,7 +226,7 @@ func (s *search) gradient(ctx context.Context, at *lower.Point, tol float64) ([]
 
 // running says that nothing but a start's own end has ended the search.
 func (s *search) running() bool {
-	return s.out.Status == "" || s.out.Status == Stationary || s.out.Status == IterationLimit
+	return s.out.Status == "" || s.out.Status == outcome.Converged || s.out.Status == outcome.IterationLimit
 }
 
 // mostStarts bounds the points of the path, all of them better than their neighbours, from which searches start.

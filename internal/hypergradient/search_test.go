@@ -18,6 +18,7 @@ import (
 	"github.com/conetune/conetune/internal/lower/sparse"
 	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/lower"
+	"github.com/conetune/conetune/outcome"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/stretchr/testify/require"
 )
@@ -51,7 +52,7 @@ func TestLassoAgainstScan(t *testing.T) {
 	for _, method := range methods {
 		r := must.Of(method.run(context.Background(), m, Settings{}))(t)
 		require.Less(t, r.Best.Validation, least*(1+1e-4), method.name)
-		require.Contains(t, []Status{Stationary, IterationLimit}, r.Status)
+		require.Contains(t, []outcome.Stop{outcome.Converged, outcome.IterationLimit}, r.Status)
 	}
 }
 
@@ -111,7 +112,7 @@ func TestCancelledAndBadStart(t *testing.T) {
 				cancel()
 			}
 		}}))(t)
-		require.Equal(t, Cancelled, r.Status)
+		require.Equal(t, outcome.Cancelled, r.Status)
 		require.Equal(t, 3, r.Solves)
 		require.NotNil(t, r.Best)
 		_, err := method.run(context.Background(), m, Settings{Start: []float64{1, 1, 1}})
@@ -213,21 +214,21 @@ func TestBacktracking(t *testing.T) {
 		want = append(want, 3-2*math.Pow(0.8, float64(k)))
 	}
 	require.InEpsilonSlice(t, want, seen, 1e-12)
-	require.Equal(t, Stationary, r.Status)
+	require.Equal(t, outcome.Converged, r.Status)
 	require.Equal(t, 13, r.Iterations)
 	require.InEpsilon(t, want[len(want)-1], r.Best.Lambda[0], 1e-12)
 
-	require.Equal(t, IterationLimit, run(steps, Settings{Start: []float64{1}, MaxIter: 4}).Status)
+	require.Equal(t, outcome.IterationLimit, run(steps, Settings{Start: []float64{1}, MaxIter: 4}).Status)
 	require.Len(t, seen, 6)
 	// 1.44 * 0.64^8 < 0.05 f < 1.44 * 0.64^7
 	require.Equal(t, 9, run(steps, Settings{Start: []float64{1}, Tol: 0.05}).Iterations)
-	require.Equal(t, Stationary, run(steps, Settings{Start: []float64{3}}).Status)
+	require.Equal(t, outcome.Converged, run(steps, Settings{Start: []float64{3}}).Status)
 	require.Len(t, seen, 1)
 	// No step below Least, and none to below Floor.
 	steps.First, steps.Share, steps.Least = 0.1, 1, 5e-3
 	r = run(steps, Settings{Start: []float64{1}})
 	require.InEpsilonSlice(t, []float64{1, 1.4, 1.04, 1.004}, seen, 1e-12)
-	require.Equal(t, Stationary, r.Status)
+	require.Equal(t, outcome.Converged, r.Status)
 	steps = Backtracking{First: 2, Shrink: 0.1, Least: 1e-6, Share: 0, Enough: 1e-2, Floor: 2.5}
 	run(steps, Settings{Start: []float64{4}})
 	require.InEpsilonSlice(t, []float64{4, 2.5}, seen[:2], 1e-12)
@@ -235,7 +236,7 @@ func TestBacktracking(t *testing.T) {
 	// A lower level that cannot be solved.
 	r = must.Of(IGJO(context.Background(), broken{}, Settings{Start: []float64{1},
 		Backtracking: &Backtracking{First: 1, Shrink: 0.1, Least: 1e-6, Share: 1e-3, Enough: 1, Floor: 1e-3}}))(t)
-	require.Equal(t, Stationary, r.Status)
+	require.Equal(t, outcome.Converged, r.Status)
 	require.InEpsilon(t, 1.004, r.Best.Lambda[0], 1e-12)
 
 	for _, start := range []float64{0, -1, math.NaN(), math.Inf(1)} {
@@ -252,7 +253,7 @@ func TestNormalised(t *testing.T) {
 	r := must.Of(IFDM(context.Background(), parabola{}, Settings{Start: []float64{0.5}, MaxIter: points,
 		Normalised: &Normalised{Length: 0.7, Shrink: 0.1, Free: 5},
 		Observe:    func(_ int, at *lower.Point) { seen = append(seen, at.Lambda[0]) }}))(t)
-	require.Equal(t, Stationary, r.Status)
+	require.Equal(t, outcome.Converged, r.Status)
 	require.Len(t, seen, points)
 	loss := func(l float64) float64 { return (l-3)*(l-3) + 1 }
 	slope := func(l float64) float64 { return 2 * (l - 3) * l }
@@ -313,7 +314,7 @@ func TestNotFinite(t *testing.T) {
 			for _, o := range []Settings{{}, {Start: []float64{90}}} {
 				r, err := method.run(context.Background(), m, o)
 				require.NoError(t, err, "%s: %s", name, method.name)
-				require.Equal(t, NotFinite, r.Status, "%s: %s", name, method.name)
+				require.Equal(t, outcome.NumericalError, r.Status, "%s: %s", name, method.name)
 				best := r.Best.Validation
 				require.InDelta(t, 1+math.Pow(math.Log(r.Best.Lambda[0])-3, 2), best, 1e-12)
 				require.LessOrEqual(t, best, 1+math.Pow(math.Log(90)-3, 2))
@@ -321,7 +322,7 @@ func TestNotFinite(t *testing.T) {
 		}
 	}
 	r := must.Of(IGJO(context.Background(), edged{edge: math.Inf(1), loss: math.Inf(1)}, Settings{}))(t)
-	require.Equal(t, NotFinite, r.Status)
+	require.Equal(t, outcome.NumericalError, r.Status)
 	require.Nil(t, r.Best)
 }
 

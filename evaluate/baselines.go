@@ -30,7 +30,9 @@ func (j *Judge) baseline(from *dataset.Data, f problems.Fit) func(offset float64
 		rate := from.Mean(from.Y) / from.Mean(exposure)
 		return func(offset float64) float64 { return rate * math.Exp(offset) }
 	case j.level > 0:
-		q := quantileOf(less, from.Weights, j.level)
+		weights := slices.Clone(from.Weights)
+		stat.SortWeighted(less, weights)
+		q := stat.Quantile(j.level, stat.Empirical, less, weights) // the least with that share of the weight up to it
 		return func(offset float64) float64 { return q + offset }
 	}
 	mean := from.Mean(less)
@@ -53,13 +55,6 @@ func labelShare(from *dataset.Data, yes []float64) func(offset float64) float64 
 		return from.Mean(p) < share
 	})
 	return func(offset float64) float64 { return Probability(c + offset) }
-}
-
-// quantileOf is the least value at or below which there is a share of the weight, nil for equal ones.
-func quantileOf(values, weights []float64, level float64) float64 {
-	values, weights = slices.Clone(values), slices.Clone(weights)
-	stat.SortWeighted(values, weights)
-	return stat.Quantile(level, stat.Empirical, values, weights)
 }
 
 // unpenalisedFits are predictions of fits without penalty, or why there are none.

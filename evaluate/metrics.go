@@ -226,19 +226,13 @@ func (s *Sample) root(name string, l loss) Metric {
 		math.Sqrt(s.plain(l))}
 }
 
-// constant says whether all targets are the same, so that there is no variance to explain beside what rounding leaves
-// of one.
-func (s *Sample) constant() bool {
-	return !slices.ContainsFunc(s.Y, func(y float64) bool { return y != s.Y[0] })
-}
-
 // explained is the share 1 - mean(l) / mean(total), with the losses of the mean of the targets in total, of which a row
 // contributes -(l - mean(l)/mean(total) total) / mean(total). That mean does not vary to first order, as it minimises
 // the total.
 func (s *Sample) explained(name string, l loss) Metric {
 	total := s.at(l, slices.Repeat([]float64{s.average(s.Y)}, len(s.Y)))
 	whole := s.average(total)
-	if !(whole > 0) || s.constant() {
+	if !(whole > 0) || slices.Min(s.Y) == slices.Max(s.Y) { // where rounding may leave some of it
 		return Metric{name, math.NaN(), math.NaN(), math.NaN(), math.NaN()}
 	}
 	at := s.at(l, s.Value)

@@ -161,11 +161,13 @@ func (g *fit) solve(b []float64, afresh bool) ([]float64, error) {
 	at := g.deviance(f)
 	for step := range mostSteps {
 		for i, v := range f {
-			mean := g.mean(v)
-			slope, curve := g.y[i]-mean, mean
+			mean := math.Exp(v)
+			curve := mean
 			if g.kind == plainLogistic {
+				mean = Probability(v)
 				curve = mean * (1 - mean)
 			}
+			slope := g.y[i] - mean
 			// from the counts themselves, as the means of zero coefficients tell nothing
 			if afresh && step == 0 && g.kind == plainPoisson {
 				mean = g.y[i] + 0.5
@@ -200,14 +202,6 @@ func (g *fit) solve(b []float64, afresh bool) ([]float64, error) {
 		}
 	}
 	return nil, errSteps
-}
-
-// mean is what a value predicts.
-func (g *fit) mean(v float64) float64 {
-	if g.kind == plainPoisson {
-		return math.Exp(v)
-	}
-	return Probability(v)
 }
 
 // values are those of the rows at coefficients.

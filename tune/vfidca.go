@@ -42,7 +42,10 @@ func (t *task) vfidca(ctx context.Context) (*Result, error) {
 		p.H0 = p.StartAt(from.Radii, from.Upper)
 	}
 	if init := t.Config.Init; init != nil {
-		p.H0 = spread(init, p.Radii, p.H0)
+		p.H0 = slices.Clone(p.H0)
+		for j := range p.Radii {
+			p.H0[j] = init[min(j, len(init)-1)]
+		}
 	}
 	s.PathStart = s.PathStart && t.Start == nil && t.Config.Init == nil
 	if err := t.solvers(ctx, &p); err != nil {
@@ -151,15 +154,6 @@ func (t *task) solvers(ctx context.Context, p *dca.Program) error {
 func VFiDCA(ctx context.Context, m problems.Model, c Config) (*Result, error) {
 	c.Method = MethodVFiDCA
 	return Run(ctx, m, c)
-}
-
-// spread sets the first entries of h0, the radii, to init, whose last entry repeats.
-func spread(init []float64, radii int, h0 []float64) []float64 {
-	h := slices.Clone(h0)
-	for j := range radii {
-		h[j] = init[min(j, len(init)-1)]
-	}
-	return h
 }
 
 // fill copies the outcome of the algorithm and scores it.

@@ -9,11 +9,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
-
-	"golang.org/x/term"
 
 	"github.com/conetune/conetune/internal/atomicfile"
 	"github.com/conetune/conetune/internal/finitejson"
@@ -145,12 +142,6 @@ func (a *App) Print(text string) error {
 		return Failed(err)
 	}
 	return nil
-}
-
-// terminal says whether standard error is one.
-func (a *App) terminal() bool {
-	f, ok := a.Stderr.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
 }
 
 // Interruptible runs work that does not watch a context, such as reading a file,

@@ -4,8 +4,11 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
 	"sync"
 	"time"
+
+	"golang.org/x/term"
 
 	"github.com/conetune/conetune/internal/worklist"
 )
@@ -20,10 +23,10 @@ type Status struct {
 
 // NewStatus is the line of a command; with -v its log takes the place.
 func (a *App) NewStatus(verbose bool) *Status {
-	if !a.terminal() || verbose {
-		return &Status{}
+	if f, ok := a.Stderr.(*os.File); ok && term.IsTerminal(int(f.Fd())) && !verbose {
+		return &Status{w: f}
 	}
-	return &Status{w: a.Stderr}
+	return &Status{}
 }
 
 // Show changes the line, and starts it where there is none. So much of all the work is done, 0 where that is not known.

@@ -105,10 +105,7 @@ func New(m *model.Model) (*Program, error) {
 		return nil, fmt.Errorf("%s predicts the entries of one matrix, and has no columns to be exported", m.Model)
 	}
 	m = m.Needed()
-	e := m.Encoding
-	if e == nil {
-		e = table.OfNumbers(m.Features)
-	}
+	e := m.Encoder()
 	p := &Program{
 		Title:  fmt.Sprintf("%s of %s, exported by %s", words.Joined(m.Predicted()), m.Model, m.Provenance.Program),
 		Target: m.Predicted()[0], Offset: m.Offset, Intercepts: m.Intercepts, Texts: slices.Concat([]string{""}, e.Spellings),

@@ -310,8 +310,11 @@ func predictFile(a *cli.App, modelPath string, data tableToPredict) (*prediction
 
 // newPredictions are those of no rows yet.
 func newPredictions(m *model.Model, form predictionForm) *predictions {
-	p := &predictions{Model: m.Model, Target: m.Target, unit: errorUnitOf(m), times: m.Times(), form: form,
+	p := &predictions{Model: m.Model, Target: m.Target, unit: unitOfModel(m), times: m.Times(), form: form,
 		Times: form.times, Level: form.interval}
+	if m.Loss != nil && m.Loss.Kind == model.Hinge {
+		p.unit = "share of wrong labels"
+	}
 	if m.Encoding != nil {
 		p.labels = m.Encoding.Labels
 	}
@@ -447,14 +450,6 @@ func (p *predictions) keep(values, more []float64, id string) {
 	if p.form.id != "" {
 		p.IDs = append(p.IDs, id)
 	}
-}
-
-// errorUnitOf says what the error of a model is.
-func errorUnitOf(m *model.Model) string {
-	if m.Loss != nil && m.Loss.Kind == model.Hinge {
-		return "share of wrong labels"
-	}
-	return unitOfModel(m)
 }
 
 // score notes the error of the predictions of so many rows; one that is too large for a number is none.

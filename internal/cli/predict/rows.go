@@ -55,9 +55,9 @@ func (t *tableToPredict) read(m *model.Model, begin func(), part func(*rowsToPre
 		}
 		return findings, part(rows)
 	}
-	encoding := m.Encoding
-	if encoding == nil {
-		encoding, t.options = table.OfNumbers(m.Features), input.Numbers
+	encoding := m.Encoder()
+	if m.Encoding == nil {
+		t.options = input.Numbers
 	}
 	if id := t.form.id; id != "" && !slices.Contains(names, id) && id != m.Weights && id != m.Offset &&
 		!slices.ContainsFunc(encoding.Columns, func(c table.Coding) bool { return c.Column == id }) {

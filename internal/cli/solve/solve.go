@@ -167,7 +167,9 @@ func runSolver(a *cli.App, ctx context.Context, p *loadedProgram, f *solveFlags,
 	s, solver, err := solveBuilt(a, ctx, p, backend, options, f)
 	switch {
 	case errors.Is(err, cli.ErrInterrupted) && errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return outOfTime(p, f, time.Since(begin)), nil
+		const status = backends.TimeLimit
+		return &solveResult{Name: p.name, Backend: f.backend, status: status, Status: status.String(),
+			SetupSeconds: time.Since(begin).Seconds(), Message: "ended within the set-up"}, nil
 	case err != nil:
 		return nil, solverError(p, err)
 	}
@@ -200,15 +202,6 @@ func solveBuilt(a *cli.App, ctx context.Context, p *loadedProgram, backend backe
 	}
 	s, err := solveUntil(ctx, solver, max(patience, f.timeLimit/patienceShare))
 	return s, solver, err
-}
-
-// outOfTime is the result where the time was over with nothing to show for it.
-func outOfTime(p *loadedProgram, f *solveFlags, spent time.Duration) *solveResult {
-	const status = backends.TimeLimit
-	return &solveResult{
-		Name: p.name, Backend: f.backend, status: status, Status: status.String(),
-		SetupSeconds: spent.Seconds(), Message: "ended within the set-up",
-	}
 }
 
 // solverError says whose fault it is that a solver could not be set up, or could not begin.

@@ -328,7 +328,7 @@ func (f *tuneFlags) checkOutputs() error {
 	if f.configFile != "" {
 		taken[cli.Absolute(f.configFile)] = "the file of --config"
 	}
-	for _, in := range f.model.terms.files() {
+	if in := f.model.terms.factors; in != "" && isFile(in) {
 		taken[cli.Absolute(in)] = "the penalty factors"
 	}
 	for _, out := range f.outputs() {

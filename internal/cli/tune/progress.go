@@ -18,10 +18,6 @@ type progress struct {
 	event string // about the last iteration
 }
 
-func newProgress(a *cli.App, job *tuneJob) *progress {
-	return &progress{Status: a.NewStatus(job.verbose), log: a.Logger(job.verbose), rest: rest{limit: job.config.TimeLimit}}
-}
-
 // at shows a stage outside of the methods.
 func (p *progress) at(stage string) {
 	if p.log != nil {

@@ -28,7 +28,8 @@ import (
 
 // tune reads the data, runs the method, and writes what was asked for.
 func tuneData(a *cli.App, ctx context.Context, job *tuneJob) error {
-	show := newProgress(a, job)
+	show := &progress{Status: a.NewStatus(job.verbose), log: a.Logger(job.verbose),
+		rest: rest{limit: job.config.TimeLimit}}
 	defer show.Clear()
 	show.at("reading " + strings.Join(job.Data.AllFiles(), ", "))
 	rows, err := cli.Interruptible(ctx, func() (*input.Rows, error) { return job.read() })

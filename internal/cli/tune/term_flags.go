@@ -102,14 +102,6 @@ func isFile(path string) bool {
 	return err == nil
 }
 
-// files are those that the flags name.
-func (f *termFlags) files() []string {
-	if f.factors != "" && isFile(f.factors) {
-		return []string{f.factors}
-	}
-	return nil
-}
-
 // terms are those of the features of a table, made of these columns or interactions. A name is that of a feature, or of
 // what several are made of.
 func (f *termFlags) terms(features, columns []string) (t regression.Terms, err error) {

@@ -66,7 +66,7 @@ func (r *run) lower(ctx context.Context, h []float64) (*Solution, error) {
 	r.begin(StageConstrained, 0, 0)
 	l, err := r.low.solve(ctx, h)
 	if err == nil && l.X != nil {
-		if l.Validation = r.sub.validation(iterate{l.X, l.h}); !finite.All(l.Validation) {
+		if l.Validation, _, _ = r.sub.values(iterate{l.X, l.h}); !finite.All(l.Validation) {
 			l.refuse()
 		}
 	}

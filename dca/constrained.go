@@ -41,7 +41,7 @@ func (c *Constrained) Solve(ctx context.Context, h []float64) (*Solution, error)
 // Gradient solves the lower level at h, and returns the gradient of F there, see [convex.Result.Gradient]; nil where
 // the solve was of no use. Where the solution is degenerate, it is that of the least norm.
 func (c *Constrained) Gradient(ctx context.Context, h []float64) ([]float64, error) {
-	results, _, err := c.byConic(ctx, h)
+	results, _, err := c.results(ctx, func(b *block) error { return b.solver.Set(b.h, h) })
 	if err != nil {
 		return nil, err
 	}

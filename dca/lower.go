@@ -64,35 +64,24 @@ func (l *Constrained) solve(ctx context.Context, h []float64) (*Solution, error)
 		return out, nil
 	}
 	start := time.Now()
-	results, c, err := l.byConic(ctx, h)
+	results, c, err := l.results(ctx, func(b *block) error { return b.solver.Set(b.h, h) })
 	l.taken = time.Since(start)
 	if err != nil {
 		return nil, err
 	}
-	if out.by(c); results != nil {
-		l.add(out, results)
+	if out.by(c); results == nil {
+		return out, nil
 	}
-	return out, nil
-}
-
-// byConic solves the conic programs at h; the results are nil where one is of no use.
-func (l *Constrained) byConic(ctx context.Context, h []float64) ([]*convex.Result, conic, error) {
-	return l.results(ctx, func(b *block) error { return b.solver.Set(b.h, h) })
-}
-
-// add fills in what the results of the blocks add up to, always in the same order.
-func (l *Constrained) add(out *Solution, results []*convex.Result) {
-	out.slope = make([]float64, len(out.h))
-	for i, res := range results {
+	out.slope = make([]float64, len(h))
+	for i, res := range results { // always in the same order
 		out.Value += res.Objective
 		out.parts = append(out.parts, res.Objective)
 		out.X = append(out.X, values(res, l.blocks[i].level.X)...)
-		for j, s := range res.Sensitivity(l.blocks[i].h) {
-			out.slope[j] += s
-		}
+		floats.Add(out.slope, res.Sensitivity(l.blocks[i].h))
 	}
 	l.judge(out)
 	out.check()
+	return out, nil
 }
 
 // direct is by the fits of [Program.Fit]; nil where there are none, or where they cannot.

@@ -47,7 +47,7 @@ func (r *run) leastNorm(ctx context.Context, low *Solution) error {
 		r.result.Message = cmp.Or(r.result.Message, notUnique)
 	default:
 		r.result.Refit, r.result.LeastNorm = x, true
-		r.result.RefitValue = r.sub.validation(iterate{x, low.h})
+		r.result.RefitValue, _, _ = r.sub.values(iterate{x, low.h})
 	}
 	return nil
 }

@@ -309,11 +309,6 @@ func (b *subproblem) values(z iterate) (validation, train float64, rows []float6
 	return b.level.Validation.Eval(pt)[0], b.level.Train.Eval(pt)[0], rows
 }
 
-func (b *subproblem) validation(z iterate) float64 {
-	validation, _, _ := b.values(z)
-	return validation
-}
-
 // evaluation holds the functions at one point, computed without any epigraph variables.
 type evaluation struct {
 	validation, train float64

@@ -1,6 +1,7 @@
 package dca
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -105,10 +106,7 @@ func (r *run) start(ctx context.Context) (going bool, err error) {
 		return false, nil
 	}
 	if p.Radii > 0 {
-		top := slices.Max(r.centre.h[:p.Radii])
-		if top == 0 {
-			top = 1
-		}
+		top := cmp.Or(slices.Max(r.centre.h[:p.Radii]), 1)
 		for j := range p.Radii {
 			if from != nil {
 				top = from.scale[j]

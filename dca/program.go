@@ -1,6 +1,7 @@
 package dca
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -205,11 +206,7 @@ func (p *Program) check(l *Level) error {
 }
 
 func (p *Program) errorf(format string, args ...any) error {
-	name := p.Name
-	if name == "" {
-		name = "program"
-	}
-	return fmt.Errorf("dca: %s: "+format, append([]any{name}, args...)...)
+	return fmt.Errorf("dca: %s: "+format, append([]any{cmp.Or(p.Name, "program")}, args...)...)
 }
 
 // point assigns values to the variables of one of the two models.

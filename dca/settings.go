@@ -1,6 +1,7 @@
 package dca
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"runtime"
@@ -84,23 +85,16 @@ type Settings struct {
 
 // withDefaults fills in the documented defaults.
 func (s Settings) withDefaults() Settings {
-	def := func(v *float64, d float64) {
-		if *v == 0 {
-			*v = d
-		}
+	s.Tol = cmp.Or(s.Tol, 0.1)
+	s.Rho = cmp.Or(s.Rho, 1e-3)
+	s.Alpha0 = cmp.Or(s.Alpha0, 1)
+	s.Delta = cmp.Or(s.Delta, 5)
+	s.CAlpha = cmp.Or(s.CAlpha, 1)
+	s.Agreement = cmp.Or(s.Agreement, 0.01)
+	if s.GapTol > 0 {
+		s.MaxIter = cmp.Or(s.MaxIter, 500)
 	}
-	def(&s.Tol, 0.1)
-	def(&s.Rho, 1e-3)
-	def(&s.Alpha0, 1)
-	def(&s.Delta, 5)
-	def(&s.CAlpha, 1)
-	def(&s.Agreement, 0.01)
-	if s.MaxIter == 0 {
-		s.MaxIter = 100
-		if s.GapTol > 0 {
-			s.MaxIter = 500
-		}
-	}
+	s.MaxIter = cmp.Or(s.MaxIter, 100)
 	return s
 }
 

@@ -209,10 +209,7 @@ func (s *Spec) Takes(option string) bool {
 
 // Unit says what the errors are.
 func (s *Spec) Unit() string {
-	if s.unit == "" {
-		return "half the mean squared error"
-	}
-	return s.unit
+	return cmp.Or(s.unit, "half the mean squared error")
 }
 
 // Prepare says of a source what kind of targets and folds the model needs.

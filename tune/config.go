@@ -1,6 +1,7 @@
 package tune
 
 import (
+	"cmp"
 	"fmt"
 	"log/slog"
 	"math"
@@ -171,21 +172,15 @@ func (c Config) Validate() error {
 
 // final is Final with its default filled in.
 func (c Config) final() string {
-	switch {
-	case c.Final != "":
-		return c.Final
-	case c.Preset == PresetPaper:
-		return FinalTrain
+	if c.Preset == PresetPaper {
+		return cmp.Or(c.Final, FinalTrain)
 	}
-	return FinalAll
+	return cmp.Or(c.Final, FinalAll)
 }
 
 // backend returns the name of the backend with the default filled in.
 func (c Config) backend() string {
-	if c.Backend == "" {
-		return backends.Default
-	}
-	return c.Backend
+	return cmp.Or(c.Backend, backends.Default)
 }
 
 // open opens what Backend names.
@@ -229,20 +224,9 @@ func (c Config) settings(m problems.Model) dca.Settings {
 	if c.IgnoreGap {
 		s.GapTol = 0
 	}
-	for _, o := range []struct {
-		to   *float64
-		from float64
-	}{
-		{&s.Tol, c.Tol}, {&s.GapTol, c.GapTol}, {&s.Rho, c.Rho}, {&s.Delta, c.Delta}, {&s.CAlpha, c.CAlpha},
-		{&s.Epsilon, c.Epsilon},
-	} {
-		if o.from != 0 {
-			*o.to = o.from
-		}
-	}
-	if c.MaxIter != 0 {
-		s.MaxIter = c.MaxIter
-	}
+	s.Tol, s.GapTol, s.MaxIter = cmp.Or(c.Tol, s.Tol), cmp.Or(c.GapTol, s.GapTol), cmp.Or(c.MaxIter, s.MaxIter)
+	s.Rho, s.Epsilon = cmp.Or(c.Rho, s.Rho), cmp.Or(c.Epsilon, s.Epsilon)
+	s.Delta, s.CAlpha = cmp.Or(c.Delta, s.Delta), cmp.Or(c.CAlpha, s.CAlpha)
 	s.Solver, s.Workers = c.solver(), c.Workers
 	return s
 }

@@ -1,6 +1,7 @@
 package tune
 
 import (
+	"cmp"
 	"math"
 
 	"github.com/conetune/conetune/dca"
@@ -45,9 +46,7 @@ func (out *Result) settle() {
 	case outcome.Converged, dca.Inaccurate, outcome.IterationLimit:
 		if !fine {
 			out.Status = outcome.NumericalError
-			if out.Message == "" {
-				out.Message = "a result is not a finite number"
-			}
+			out.Message = cmp.Or(out.Message, "a result is not a finite number")
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package tune
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -16,10 +17,7 @@ const DefaultEvaluations = 100
 
 // evaluations is the budget of the task.
 func (t *task) evaluations() int {
-	if t.Config.Evaluations > 0 {
-		return t.Config.Evaluations
-	}
-	return DefaultEvaluations
+	return cmp.Or(t.Config.Evaluations, DefaultEvaluations)
 }
 
 // checkGrid rejects spaces in which a grid is too coarse.

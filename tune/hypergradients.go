@@ -1,6 +1,7 @@
 package tune
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -132,9 +133,7 @@ func (t *task) descentSettings(fit lower.Fit) hypergradient.Settings {
 		}
 	}
 	s.Tol, s.MaxSolves = t.Config.Tol, t.Config.Evaluations
-	if t.Config.MaxIter > 0 {
-		s.MaxIter = t.Config.MaxIter
-	}
+	s.MaxIter = cmp.Or(t.Config.MaxIter, s.MaxIter)
 	return s
 }
 

@@ -1,6 +1,7 @@
 package tune
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -56,9 +57,7 @@ func (t *task) dataRanges(ctx context.Context) (low, high []float64, err error) 
 		top = 1 // nothing is held back, so that any weight will do
 	}
 	for j := range p.Radii {
-		if high[j] = most[j]; high[j] == 0 {
-			high[j] = top
-		}
+		high[j] = cmp.Or(most[j], top)
 		low[j] = leastIdle * high[j]
 	}
 	return low, high, nil

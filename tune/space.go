@@ -34,10 +34,7 @@ type Range struct {
 const leastValue, mostValue = 1e-100, 1e100
 
 func (r Range) validate() error {
-	name := r.Axis
-	if name == "" {
-		name = "all axes"
-	}
+	name := cmp.Or(r.Axis, "all axes")
 	switch {
 	case !(r.Low > 0) || !(r.High > 0) || math.IsInf(r.High, 1):
 		return fmt.Errorf(

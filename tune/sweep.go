@@ -1,6 +1,7 @@
 package tune
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"runtime"
@@ -22,11 +23,7 @@ func (t *task) settings() dca.Settings {
 // depend on how many workers share the chains. It ends early, without an error, when the context does.
 func (t *task) sweep(ctx context.Context, s *space, points [][]float64, chains [][]int) (*Result, error) {
 	t.searched = s
-	workers := t.Config.Workers
-	if workers == 0 {
-		workers = runtime.GOMAXPROCS(0)
-	}
-	workers = max(1, min(workers, len(chains)))
+	workers := max(1, min(cmp.Or(t.Config.Workers, runtime.GOMAXPROCS(0)), len(chains)))
 	free := make(chan *evaluator, workers)
 	for range workers {
 		e, err := t.evaluator(ctx, s) // here, as models need not build their programs side by side
@@ -74,10 +71,8 @@ func (t *task) sweep(ctx context.Context, s *space, points [][]float64, chains [
 	for range workers {
 		(<-free).close()
 	}
-	for _, err := range errs {
-		if err != nil {
-			return nil, err
-		}
+	if err := cmp.Or(errs...); err != nil {
+		return nil, err
 	}
 	for _, tr := range trials[recorded:] { // what is there after an early end
 		if tr != nil {

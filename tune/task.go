@@ -1,6 +1,7 @@
 package tune
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -120,9 +121,7 @@ func (t *task) elapsed() time.Duration { return time.Since(t.begun) }
 // and returns that, +Inf for a failed one. One whose error is not a finite number has failed.
 func (t *task) record(tr trial) float64 {
 	t.trials++
-	if tr.Elapsed == 0 {
-		tr.Elapsed = t.elapsed()
-	}
+	tr.Elapsed = cmp.Or(tr.Elapsed, t.elapsed())
 	e := Event{Method: t.tuner.name, Elapsed: tr.Elapsed, FitGap: tr.Gap}
 	e.K, e.Lambda, e.H = t.trials, tr.Lambda, tr.Upper
 	e.Gap, e.Residual, e.Distance, e.Stationarity = math.NaN(), math.NaN(), math.NaN(), math.NaN()

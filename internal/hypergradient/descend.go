@@ -1,6 +1,7 @@
 package hypergradient
 
 import (
+	"cmp"
 	"context"
 	"math"
 
@@ -22,9 +23,7 @@ func IGJO(ctx context.Context, m lower.Fit, o Settings) (*Result, error) {
 
 // IFDM is the same descent with hypergradients from the forward-differentiated coordinate descent, 50 steps by default.
 func IFDM(ctx context.Context, m lower.Fit, o Settings) (*Result, error) {
-	if o.MaxIter == 0 {
-		o.MaxIter = 50
-	}
+	o.MaxIter = cmp.Or(o.MaxIter, 50)
 	return descend(ctx, m, o, lower.Forward)
 }
 
@@ -73,9 +72,7 @@ func (s *search) descend(ctx context.Context, first *lower.Point) error {
 		straight()
 	}
 	for !s.over(at, g) {
-		if rate == 0 {
-			rate = firstMove / floats.Norm(g, math.Inf(1))
-		}
+		rate = cmp.Or(rate, firstMove/floats.Norm(g, math.Inf(1)))
 		next, nextG, used, err := s.along(ctx, at, g, d, rate)
 		if err != nil {
 			return err

@@ -1,6 +1,7 @@
 package hypergradient
 
 import (
+	"cmp"
 	"context"
 	"math"
 
@@ -66,10 +67,7 @@ func (s *search) approximate(ctx context.Context, at *lower.Point, tol, first, b
 	g, err := s.gradient(ctx, at, tol)
 	for !s.over(at, g) {
 		size := floats.Norm(g, math.Inf(1))
-		if rate == 0 {
-			rate = first / size
-		}
-		rate = math.Min(rate, mostMove/size)
+		rate = math.Min(cmp.Or(rate, first/size), mostMove/size)
 		if rate*size < leastMove {
 			s.out.Status = outcome.Converged
 			break

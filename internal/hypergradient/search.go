@@ -69,15 +69,11 @@ func (s Settings) withDefaults(m lower.Fit) (Settings, error) {
 	if slices.ContainsFunc(s.Start, func(v float64) bool { return !(v > 0 && v <= math.MaxFloat64) }) {
 		return s, fmt.Errorf("hypergradient: the start is %v, expected finite positive numbers", s.Start)
 	}
-	if s.MaxIter == 0 {
-		s.MaxIter = 100
-	}
+	s.MaxIter = cmp.Or(s.MaxIter, 100)
 	if s.Tol == 0 && s.Backtracking == nil {
 		s.Tol = 1e-5
 	}
-	if s.LowerTol == 0 {
-		s.LowerTol = 1e-10
-	}
+	s.LowerTol = cmp.Or(s.LowerTol, 1e-10)
 	if top := m.LambdaMax(); !(top > 0) || math.IsInf(top, 1) {
 		return s, fmt.Errorf(
 			"hypergradient: the coefficients do not depend on the training rows: they vanish for every lambda")

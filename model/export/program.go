@@ -151,11 +151,6 @@ func New(m *model.Model) (*Program, error) {
 	return p, nil
 }
 
-// expanded says whether there are products, or gaps that other columns fill.
-func (p *Program) expanded() bool {
-	return p.Products != nil || slices.ContainsFunc(p.Inputs, func(in Input) bool { return in.Others != nil })
-}
-
 // free is a name that no column has, in small letters or not.
 func (p *Program) free(name string) string {
 	taken := func(in Input) bool { return strings.EqualFold(in.Name, name) }

@@ -108,7 +108,8 @@ func (p *Program) sqlValue(k int) string { return sqlName(p.free(fmt.Sprintf("va
 
 // sqlValues are the numbers of inputs that have a part in products, or whose gaps are filled by others; nil for none.
 func (p *Program) sqlValues() (list []string) {
-	if !p.expanded() {
+	filled := func(in Input) bool { return in.Others != nil }
+	if p.Products == nil && !slices.ContainsFunc(p.Inputs, filled) {
 		return nil
 	}
 	plain := func(k int) string {

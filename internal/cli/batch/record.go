@@ -2,6 +2,7 @@ package batch
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -143,9 +144,7 @@ func (t *told) validation() *float64 {
 // fill copies what was told.
 func (r *Record) fill(t *told) {
 	r.Method, r.Status, r.TrainedOn = t.Method, t.Status, t.TrainedOn
-	if t.Message != "" {
-		r.Message = t.Message
-	}
+	r.Message = cmp.Or(t.Message, r.Message)
 	if t.Refit != nil {
 		r.Validation, r.Test = t.Refit.Validation, t.Refit.Test
 	}

@@ -2,6 +2,7 @@ package batch
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -152,10 +153,7 @@ func (o *Options) do(ctx context.Context, j *Job, sums *checksums) (*Record, err
 	case r.ExitStatus < 0: // by a signal
 		r.Status, r.Message = Failed, fmt.Sprintf("ended by the system: %v", err)
 	default:
-		r.Status = Failed
-		if r.Message == "" {
-			r.Message = fmt.Sprintf("exit status %d", r.ExitStatus)
-		}
+		r.Status, r.Message = Failed, cmp.Or(r.Message, fmt.Sprintf("exit status %d", r.ExitStatus))
 	}
 	if r.ExitStatus == cli.ExitMemory {
 		r.Status, r.Message = OutOfMemory, said(stderr.String())

@@ -2,6 +2,7 @@
 package predict
 
 import (
+	"cmp"
 	"context"
 	"encoding/csv"
 	"errors"
@@ -212,9 +213,7 @@ func predictTable(a *cli.App, ctx context.Context, modelPath string, data tableT
 	if asJSON {
 		write = func(w io.Writer) error { return cli.WriteJSON(w, p) }
 	}
-	if out == "" {
-		out = cli.StandardStream
-	}
+	out = cmp.Or(out, cli.StandardStream)
 	if err := a.WriteFile("--out", out, write); err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@
 package process
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"os"
@@ -129,9 +130,7 @@ type watchdog struct {
 
 // start returns a context that ends with errMemory as its cause when the limit is passed.
 func (w *watchdog) start(ctx context.Context) (watched context.Context, stop func()) {
-	if w.tick == 0 {
-		w.tick = watchEvery
-	}
+	w.tick = cmp.Or(w.tick, watchEvery)
 	ctx, cancel := context.WithCancelCause(ctx)
 	done, ended := make(chan struct{}), make(chan struct{})
 	go func() {

@@ -236,10 +236,7 @@ func (j *joint) subproblem(ctx context.Context, b *subproblem) (*answer, error) 
 	if j == nil {
 		return nil, nil
 	}
-	gamma := make([]float64, len(b.lower.slope))
-	for i, s := range b.lower.slope {
-		gamma[i] = -s
-	}
+	gamma := floats.ScaleTo(make([]float64, len(b.lower.slope)), -1, b.lower.slope)
 	scale := floats.Sum(j.scale) / float64(len(j.scale))
 	tol := j.tol() * math.Max(1, math.Min(valueShare, b.penalty))
 	tol = math.Max(tol*scale, inexact*b.settings.Rho/2*b.moved*b.moved)

@@ -279,10 +279,7 @@ const leastShare = 1e-10
 // a weight of 1e12 hides those beside it: from leastShare to [lower.MostShare] times the weight that, common to all,
 // makes the solution zero, of which the path of the program tells. A norm is zero for certain at the upper end.
 func (q *Penalized) clipped(weights []float64) []float64 {
-	top := 0.0
-	for _, lambda := range q.program.Path {
-		top = math.Max(top, slices.Max(lambda))
-	}
+	top := slices.Max(append([]float64{0}, slices.Concat(q.program.Path...)...))
 	if !(top > 0) {
 		return weights
 	}

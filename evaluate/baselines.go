@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/conetune/conetune/internal/crew"
@@ -15,10 +16,7 @@ import (
 // baseline is what rows with some offset are predicted to be without any feature: the best constant for the training
 // rows, by their weights, beside the offset.
 func (j *Judge) baseline(from *dataset.Data, f problems.Fit) func(offset float64) float64 {
-	less := slices.Clone(from.Y)
-	for i, o := range from.Offset {
-		less[i] -= o
-	}
+	less := floats.SubTo(make([]float64, len(from.Y)), from.Y, from.RowOffset())
 	switch {
 	case f.Labels != nil:
 		return labelShare(from, is(from.Y, f.Labels[1]))

@@ -150,11 +150,8 @@ func (g *fit) row(i int) []float64 { return g.rows[i*g.k : (i+1)*g.k : (i+1)*g.k
 
 // solve finds the coefficients, for labels and counts from b on; afresh says that it is 0, as there is no start.
 func (g *fit) solve(b []float64, afresh bool) ([]float64, error) {
-	target := make([]float64, g.n)
+	target := floats.SubTo(make([]float64, g.n), g.y, g.offset)
 	if g.kind == plainSquares {
-		for i, y := range g.y {
-			target[i] = y - g.offset[i]
-		}
 		return g.squares(g.weight, target)
 	}
 	curvature, f := make([]float64, g.n), g.values(b)

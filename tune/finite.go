@@ -2,7 +2,9 @@ package tune
 
 import (
 	"cmp"
+	"maps"
 	"math"
+	"slices"
 
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/finite"
@@ -38,10 +40,7 @@ func (out *Result) settle() {
 	fine := out.Refit != nil && out.Refit.Finite() && (out.LowerLevel == nil || out.LowerLevel.Finite()) &&
 		out.Errors.Finite() && out.Iterate.Finite() &&
 		finite.All(out.Alpha) && (!out.measured || finite.All(out.LowerGap, out.Stationarity)) && finite.All(out.Radii...) &&
-		finite.All(out.Lambda...)
-	for _, v := range out.Hyperparameters {
-		fine = fine && finite.All(v)
-	}
+		finite.All(out.Lambda...) && finite.All(slices.Collect(maps.Values(out.Hyperparameters))...)
 	switch out.Status {
 	case outcome.Converged, dca.Inaccurate, outcome.IterationLimit:
 		if !fine {

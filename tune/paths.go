@@ -93,10 +93,7 @@ func (t *task) lines(ctx context.Context) (*paths, error) {
 		return nil, err
 	}
 	out.ends = true
-	top := 0.0
-	for _, lambda := range t.Program.Path {
-		top = math.Max(top, slices.Max(lambda))
-	}
+	top := slices.Max(append([]float64{0}, slices.Concat(t.Program.Path...)...))
 	if fit != nil {
 		top = math.Max(top, fit.LambdaMax())
 	}

@@ -51,15 +51,6 @@ func (j *Job) Args() []string {
 	return args
 }
 
-// with adds defaults for what the job does not say itself.
-func (j *Job) with(defaults map[string]string) {
-	for name, value := range defaults {
-		if _, ok := j.Settings[name]; !ok {
-			j.Settings[name] = value
-		}
-	}
-}
-
 // ReadJobs reads a list of jobs, CSV with a column for each flag and a row for each job; empty cells leave a flag to
 // the defaults. A column job has the names of the jobs, without it they are the numbers of the rows. known says what is
 // wrong with the name of a column, nil for nothing.
@@ -114,7 +105,7 @@ func decodeJobs(in io.Reader, defaults map[string]string, known func(name string
 			return p, fmt.Errorf("line %d: expected %d cells, as many as there are names, found %d", line, len(names),
 				len(cells))
 		}
-		j := Job{ID: strconv.Itoa(len(p.Jobs) + 1), Settings: map[string]string{}}
+		j := Job{ID: strconv.Itoa(len(p.Jobs) + 1), Settings: maps.Clone(defaults)}
 		for c, cell := range cells {
 			switch cell = strings.TrimSpace(cell); {
 			case cell == "":
@@ -127,7 +118,6 @@ func decodeJobs(in io.Reader, defaults map[string]string, known func(name string
 		if slices.Contains(names, columnJob) && cells[slices.Index(names, columnJob)] == "" {
 			return p, fmt.Errorf("line %d: the job has no name", line)
 		}
-		j.with(defaults)
 		p.Jobs, lines = append(p.Jobs, j), append(lines, line)
 	}
 	return p, p.check(lines)
@@ -144,8 +134,8 @@ func OfFiles(paths []string, defaults map[string]string) (p Plan, err error) {
 		if count[strings.ToLower(name)] > 1 {
 			name = strings.Trim(odd.ReplaceAllString(nameOf(filepath.ToSlash(path)), "-"), ".-")
 		}
-		j := Job{ID: odd.ReplaceAllString(name, "-"), Settings: map[string]string{"data": path}}
-		j.with(defaults)
+		j := Job{ID: odd.ReplaceAllString(name, "-"), Settings: maps.Clone(defaults)}
+		j.Settings["data"] = path
 		p.Jobs = append(p.Jobs, j)
 	}
 	return p, p.check(nil)

@@ -164,7 +164,7 @@ func TestDecodeJobsErrors(t *testing.T) {
 		"job,model\n../a,lasso\n":         `job "../a": expected a name`,
 		"job,model\n" + strings.Repeat("a", 121) + ",lasso\n": "at most 120 bytes",
 	} {
-		_, err := decodeJobs(strings.NewReader(text), nil, flags)
+		_, err := decodeJobs(strings.NewReader(text), map[string]string{}, flags)
 		require.ErrorContains(t, err, want, text)
 	}
 	_, err := ReadJobs("no-such.csv", nil, flags)

@@ -37,14 +37,11 @@ func (m *Model) Needed() *Model {
 }
 
 // LabelTexts are the labels of a classifier as they are written.
-func (m *Model) LabelTexts() (names []string) {
+func (m *Model) LabelTexts() []string {
 	if m.Encoding != nil && m.Encoding.Labels != nil {
 		return m.Encoding.Labels
 	}
-	for _, v := range m.Labels {
-		names = append(names, words.Exact(v))
-	}
-	return names
+	return words.Each(m.Labels, words.Exact)
 }
 
 // Predicted are the columns that are predicted: the target, or several.

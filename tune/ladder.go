@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/conetune/conetune/internal/finitejson"
+	"github.com/conetune/conetune/internal/words"
 	"github.com/conetune/conetune/problems"
 )
 
@@ -96,10 +97,7 @@ func (t *task) checkRung() error {
 		return fmt.Errorf("tune: Config.Rung is %q, but the model %s has no ladder of weights by %s",
 			name, t.Model.Name(), t.tuner.name)
 	}
-	var names []string
-	for _, r := range list {
-		names = append(names, r.Name)
-	}
+	names := words.Each(list, func(r problems.Rung) string { return r.Name })
 	if names = append(names, RungFree); !slices.Contains(names, name) {
 		return fmt.Errorf("tune: unknown Config.Rung %q; known are: %s", name, strings.Join(names, ", "))
 	}

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/conetune/conetune/internal/indices"
+	"github.com/conetune/conetune/internal/words"
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/problems"
 )
@@ -226,11 +227,7 @@ func (t *task) bound(ctx context.Context, axes []problems.Axis) error {
 
 // listed joins the names of the axes, the first few where there are many.
 func listed(axes []problems.Axis) string {
-	names := make([]string, 0, len(axes))
-	for _, a := range axes {
-		names = append(names, a.Name)
-	}
-	return first(names)
+	return first(words.Each(axes, func(a problems.Axis) string { return a.Name }))
 }
 
 // first joins names, the first few where there are many.

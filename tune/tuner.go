@@ -5,6 +5,8 @@ import (
 	"context"
 	"fmt"
 	"strings"
+
+	"github.com/conetune/conetune/internal/words"
 )
 
 // tuner is a method of selection.
@@ -52,11 +54,7 @@ func tuners() []tuner {
 
 // Methods returns the names of the methods, sorted.
 func Methods() []string {
-	var names []string
-	for _, t := range tuners() {
-		names = append(names, t.name)
-	}
-	return names
+	return words.Each(tuners(), func(t tuner) string { return t.name })
 }
 
 // method returns the method of a name; the empty name means vf-idca.

@@ -39,14 +39,21 @@ func Sentence(text string) string { return strings.ToUpper(text[:1]) + text[1:] 
 
 func Joined(names []string) string { return strings.Join(names, ", ") }
 
-// Numbers are those of a list, as [Short] writes them.
-func Numbers(list []float64) string {
-	var texts []string
+// Each are the texts of the items of a list, nil for none.
+func Each[T any](list []T, text func(T) string) (texts []string) {
 	for _, v := range list {
-		texts = append(texts, Short(v))
+		texts = append(texts, text(v))
 	}
-	return Joined(texts)
+	return texts
 }
+
+// Prefixed are names with a text in front of each.
+func Prefixed(prefix string, names []string) []string {
+	return Each(names, func(name string) string { return prefix + name })
+}
+
+// Numbers are those of a list, as [Short] writes them.
+func Numbers(list []float64) string { return Joined(Each(list, Short)) }
 
 // Plural is the word for so many of something.
 func Plural(n int, what string) string {

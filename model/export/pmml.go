@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/conetune/conetune/internal/words"
 	"github.com/conetune/conetune/table"
 )
 
@@ -84,9 +85,7 @@ func writePMML(w io.Writer, p *Program, _ Options) error {
 	case Logit, Softmax:
 		function, normalization = "classification", "softmax"
 		target = []string{"name", p.Target, "optype", "categorical", "dataType", "string"}
-		for _, label := range p.Labels {
-			labels = append(labels, element("Value", []string{"value", label}))
-		}
+		labels = words.Each(p.Labels, func(label string) string { return element("Value", []string{"value", label}) })
 		if p.Link == Logit { // the first one has the score 0
 			tables = append([]string{element("RegressionTable", []string{"intercept", "0", "targetCategory", p.Labels[0]})},
 				tables...)
@@ -113,10 +112,9 @@ func (d *pmml) field(name, kind string, missing ...string) {
 	if kind == "string" {
 		optype = "categorical"
 	}
-	values := []string(nil)
-	for _, text := range missing {
-		values = append(values, element("Value", []string{"value", text, "property", "missing"}))
-	}
+	values := words.Each(missing, func(text string) string {
+		return element("Value", []string{"value", text, "property", "missing"})
+	})
 	d.data = append(d.data, element("DataField", []string{"name", name, "optype", optype, "dataType", kind}, values...))
 	d.mining = append(d.mining, element("MiningField", []string{"name", name}))
 }
@@ -143,11 +141,7 @@ func (d *pmml) add(in Input) {
 		d.field(in.Name, "string", p.Texts...)
 		x = d.days(in, derive)
 	default:
-		var missing []string
-		for _, v := range p.Numbers {
-			missing = append(missing, number(v))
-		}
-		d.field(in.Name, "double", missing...)
+		d.field(in.Name, "double", words.Each(p.Numbers, number)...)
 	}
 	if !p.Reject {
 		x = apply("if", gone, constant("double", number(in.Fill)), x)

@@ -288,16 +288,11 @@ func (p *Program) outputs(m *model.Model) {
 		default:
 			p.Link = Logit
 		}
-		for _, label := range p.Labels {
-			p.Outputs = append(p.Outputs, "probability_"+label)
-		}
+		p.Outputs = append(p.Outputs, words.Prefixed("probability_", p.Labels)...)
 	case m.LogLink:
 		p.Link = Exp
 	case m.Targets != nil:
-		p.Outputs = nil
-		for _, name := range m.Targets {
-			p.Outputs = append(p.Outputs, "prediction_"+name)
-		}
+		p.Outputs = words.Prefixed("prediction_", m.Targets)
 	}
 }
 

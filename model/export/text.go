@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"text/template"
+
+	"github.com/conetune/conetune/internal/words"
 )
 
 // What the templates of languages with strings and lists of their own have in common.
@@ -27,11 +29,7 @@ func number(v float64) string {
 
 // each are the items of a list, with a separator.
 func each[T any](list []T, write func(T) string) string {
-	var texts []string
-	for _, v := range list {
-		texts = append(texts, write(v))
-	}
-	return strings.Join(texts, ", ")
+	return words.Joined(words.Each(list, write))
 }
 
 // texts are levels of a category that are texts, each spelling one, and numbers those that are numbers.

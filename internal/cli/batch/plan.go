@@ -19,6 +19,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/conetune/conetune/internal/words"
 )
 
 // Job is one tune.
@@ -189,13 +191,7 @@ func (p *Plan) check(lines []int) error {
 }
 
 // items are the names of the jobs.
-func (p Plan) items() []string {
-	list := make([]string, len(p.Jobs))
-	for k, j := range p.Jobs {
-		list[k] = j.ID
-	}
-	return list
-}
+func (p Plan) items() []string { return words.Each(p.Jobs, func(j Job) string { return j.ID }) }
 
 // difference says in what two plans differ.
 func difference(a, b Plan) string {

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"sync"
 
+	"github.com/conetune/conetune/internal/words"
 	"github.com/conetune/conetune/internal/worklist"
 )
 
@@ -72,7 +73,7 @@ func (r *Record) failed() bool { return r.Status == Failed || r.Status == OutOfM
 var jobs = &worklist.Kind[string, Record, Plan]{
 	Command: "conetune batch",
 	Schema:  Schema,
-	Folders: folders(),
+	Folders: words.Each(Outputs, func(o Output) string { return o.Folder }),
 	Items:   Plan.items,
 	Head: func(r *Record) worklist.Head[string] {
 		return worklist.Head[string]{Item: r.Job, Schema: r.Schema, Version: r.Version, Seconds: r.Seconds}

@@ -31,13 +31,6 @@ var Outputs = []Output{
 	{"plot", "figures", ".svg"},
 }
 
-func folders() (names []string) {
-	for _, o := range Outputs {
-		names = append(names, o.Folder)
-	}
-	return names
-}
-
 // path is where a job has its file.
 func (o Output) path(dir, job string) string { return filepath.Join(dir, o.Folder, job+o.Ending) }
 

@@ -52,10 +52,11 @@ func paperCommand(a *cli.App) *cobra.Command {
 	for _, t := range paper.Tables() {
 		fmt.Fprintf(&tables, "  %-8s %s\n", t.Name, t.Title)
 	}
+	methods := words.Each(paper.Methods(), func(m paper.Method) string { return m.Name })
 	cmd := &cobra.Command{
 		Use:   "paper",
 		Short: "Repeat the experiments of the paper: all methods on all its data sets",
-		Long:  fmt.Sprintf(benchPaperHelp, tables.String(), words.Joined(paperMethods()), paper.OurDefaults, paper.GapClosed),
+		Long:  fmt.Sprintf(benchPaperHelp, tables.String(), words.Joined(methods), paper.OurDefaults, paper.GapClosed),
 		Example: `  conetune bench paper --tables en --repeats 5 --out results
   conetune bench paper --data libsvm --out results --resume
   conetune bench paper --shard 2/4 --out part2`,
@@ -86,14 +87,6 @@ func paperCommand(a *cli.App) *cobra.Command {
 	cli.RegisterMemory(fs)
 	fs.BoolVar(&f.Resume, "resume", false, "go on with the results in --out")
 	return cmd
-}
-
-func paperMethods() []string {
-	var names []string
-	for _, m := range paper.Methods() {
-		names = append(names, m.Name)
-	}
-	return names
 }
 
 // options checks the flags.

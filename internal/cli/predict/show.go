@@ -273,11 +273,7 @@ func describeCoefficients(m *model.Model) string {
 		t.Columns = append(t.Columns, webpage.Text("effect of one standard deviation"))
 	}
 	line := func(name string, values []float64, more ...float64) {
-		cells := []string{name}
-		for _, v := range slices.Concat(values, more) {
-			cells = append(cells, words.Number(v))
-		}
-		t.AddTexts(cells...)
+		t.AddTexts(slices.Concat([]string{name}, words.Each(slices.Concat(values, more), words.Number))...)
 	}
 	for _, e := range list {
 		effect := []float64{e.Size}

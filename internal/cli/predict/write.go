@@ -74,10 +74,7 @@ func (p *predictions) writeHead(targets bool) {
 	}
 	suffix := []string{""}
 	if p.Targets != nil {
-		suffix = suffix[:0]
-		for _, name := range p.Targets {
-			suffix = append(suffix, "_"+name)
-		}
+		suffix = words.Prefixed("_", p.Targets)
 	}
 	var line []string
 	if p.form.id != "" {
@@ -89,18 +86,12 @@ func (p *predictions) writeHead(targets bool) {
 			line = append(line, "event")
 		}
 	}
-	for _, s := range suffix {
-		line = append(line, "prediction"+s)
-	}
+	line = append(line, words.Prefixed("prediction", suffix)...)
 	if p.form.prob && p.Labels == nil {
 		line = append(line, "probability")
 	}
-	for _, name := range p.Labels {
-		line = append(line, "probability_"+name)
-	}
-	for _, t := range p.form.times {
-		line = append(line, "survival_"+words.Exact(t))
-	}
+	line = append(line, words.Prefixed("probability_", p.Labels)...)
+	line = append(line, words.Prefixed("survival_", words.Each(p.form.times, words.Exact))...)
 	if p.bounds != nil {
 		line = append(line, "lower", "upper")
 	}
@@ -145,9 +136,7 @@ func (p *predictions) writeRow(values, more []float64, id string, actual []float
 			}
 		}
 	}
-	for _, v := range more {
-		cells = append(cells, words.Exact(v))
-	}
+	cells = append(cells, words.Each(more, words.Exact)...)
 	if table {
 		p.writeCSV(cells)
 	} else {

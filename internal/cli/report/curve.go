@@ -100,19 +100,12 @@ func WritePath(w io.Writer, r *tune.Result, coefficients bool) error {
 		"features"})
 	targets := []string{""}
 	if r.RefitFit.Targets != nil {
-		targets = slices.Clone(r.RefitFit.Targets)
-		for k := range targets {
-			targets[k] = "_" + targets[k]
-		}
+		targets = words.Prefixed("_", r.RefitFit.Targets)
 	}
 	if coefficients {
-		for _, name := range targets {
-			head = append(head, "intercept"+name)
-		}
+		head = append(head, words.Prefixed("intercept", targets)...)
 		for _, feature := range r.RefitFit.Features {
-			for _, name := range targets {
-				head = append(head, "coefficient_"+feature+name)
-			}
+			head = append(head, words.Prefixed("coefficient_"+feature, targets)...)
 		}
 	}
 	lines := [][]string{head}
@@ -137,10 +130,7 @@ func WritePath(w io.Writer, r *tune.Result, coefficients bool) error {
 				values = slices.Concat(values, p.Fit.Constants(), p.Fit.Coefficients)
 			}
 		}
-		line := make([]string, len(values), len(head))
-		for k, v := range values {
-			line[k] = words.Exact(v)
-		}
+		line := words.Each(values, words.Exact)
 		at := 1 + len(weights)
 		line = slices.Insert(slices.Insert(line, at+2, features), at, freedom)
 		lines = append(lines, append(line, make([]string, len(head)-len(line))...))

@@ -91,10 +91,7 @@ var whereJudged = map[string]string{evaluate.OnTest: "test rows", evaluate.OnFol
 
 // confusionFigure is the confusion table of a classifier.
 func confusionFigure(run *Run, j *evaluate.Sample, fit problems.Fit) figure.Figure {
-	var names []string
-	for _, name := range run.labels(fit) {
-		names = append(names, shortened(name))
-	}
+	names := words.Each(run.labels(fit), shortened)
 	n, by := j.Confusion(len(names)), ""
 	if j.Weight != nil {
 		by = " by weight"

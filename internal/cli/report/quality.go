@@ -386,12 +386,7 @@ func confusionTable(run *Run, j *evaluate.Sample, fit problems.Fit) *webpage.Tab
 }
 
 // labels are the texts of the labels of a fit.
-func (run *Run) labels(fit problems.Fit) (names []string) {
-	for _, v := range fit.Labels {
-		names = append(names, run.Rows.Label(v))
-	}
-	return names
-}
+func (run *Run) labels(fit problems.Fit) []string { return words.Each(fit.Labels, run.Rows.Label) }
 
 // DescribeNested is a line about the error of the whole choice.
 func DescribeNested(run *Run, n *evaluate.Nested) string {

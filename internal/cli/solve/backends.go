@@ -57,7 +57,8 @@ func listBackends() ([]backendInfo, error) {
 			return nil, err
 		}
 		c := b.Capabilities()
-		info := backendInfo{Name: name, Available: true, Version: c.Version, License: c.License, Cones: coneNames(c.Cones)}
+		info := backendInfo{Name: name, Available: true, Version: c.Version, License: c.License,
+			Cones: words.Each(c.Cones, backends.ConeKind.String)}
 		for _, f := range []struct {
 			has  bool
 			name string
@@ -70,18 +71,12 @@ func listBackends() ([]backendInfo, error) {
 			}
 		}
 		if len(c.BySequence) > 0 {
-			info.Features = append(info.Features, "by the method of multipliers: "+words.Joined(coneNames(c.BySequence)))
+			info.Features = append(info.Features, "by the method of multipliers: "+
+				words.Joined(words.Each(c.BySequence, backends.ConeKind.String)))
 		}
 		list = append(list, info)
 	}
 	return list, nil
-}
-
-func coneNames(kinds []backends.ConeKind) (names []string) {
-	for _, k := range kinds {
-		names = append(names, k.String())
-	}
-	return names
 }
 
 func backendTable(list []backendInfo) string {

@@ -347,23 +347,12 @@ func TestMedian(t *testing.T) {
 		{[]float64{5, 6, 7}, 2, 5}, {[]float64{5, 6, 7}, 3, 2.5}, {[]float64{5, 6, 7}, 4, 0}, {[]float64{-1, -2, -3, 9}, 2,
 			-0.5}, {[]float64{1, 1, 1, 1}, 0, 1},
 	} {
-		for _, low := range []float64{math.Inf(-1), -2, 0, 1} {
-			for _, high := range []float64{1, 5, 6.5, math.Inf(1)} {
-				m := middle{low: low, high: high}
-				for _, v := range c.values {
-					m.add(v, 1)
-				}
-				m.add(0, c.zeros)
-				if got := m.median(); !math.IsNaN(got) || math.IsInf(low, 0) && math.IsInf(high, 0) {
-					require.InDelta(t, c.want, got, 1e-15, "%v between %v and %v", c, low, high)
-				}
-			}
-		}
+		require.InDelta(t, c.want, median(slices.Clone(c.values), c.zeros), 1e-15, "%v", c)
 	}
 }
 
 // Medians of many rows are those of sorted ones, whatever their order and ties.
-func TestMedianOfSample(t *testing.T) {
+func TestMedianOfColumns(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	const n = 5000
 	for _, zeros := range []int{0, 12} {

@@ -78,121 +78,46 @@ func (t *Table) mean(rows []int, j int) float64 {
 	return sum
 }
 
-// medians are exact. Of many rows a sample says between which numbers the median of a column is, and then only those
-// between them are kept, or all of a column whose sample was wrong (Floyd and Rivest, Algorithm 489, 1975).
+// medians are those of some columns at a time, or of compressed rows, where there are fewer numbers than cells, of all
+// in one pass.
 func (t *Table) medians(rows, columns []int, out []float64) {
-	const many, room = 1 << 12, 1 << 18 // rows, and numbers that are kept at a time
-	n, sample := len(rows), rows
-	margin, each := 0, n
-	if n > many {
-		size := int(math.Pow(float64(n), 2./3))
-		sample = make([]int, size)
-		for k := range sample {
-			sample[k] = rows[k*n/size]
-		}
-		margin = int(2 * math.Sqrt(float64(size))) // four standard deviations
-		each = 3 * margin * (n / size)
-	}
-	together := max(8, room/max(1, each))
-	if t.compressed() { // in one pass, for which there are fewer numbers than cells
+	const room = 1 << 20 // numbers that are kept at a time
+	each := len(rows)
+	together := max(4, room/max(1, each))
+	if t.compressed() {
 		each, together = 0, len(columns)
 	}
-	whole := func(*middle) (low, high float64) { return math.Inf(-1), math.Inf(1) }
+	numbers := make([][]float64, min(len(columns), together))
+	for k := range numbers {
+		numbers[k] = make([]float64, 0, each)
+	}
 	for len(columns) > 0 {
-		of := make([]middle, min(len(columns), together))
-		t.gather(sample, columns, of, min(each, len(sample)), whole)
-		if margin > 0 {
-			t.gather(rows, columns, of, each, func(m *middle) (low, high float64) {
-				return m.at(m.n/2 - margin), m.at(m.n/2 + margin)
-			})
-		}
-		for k := range of {
-			if out[k] = of[k].median(); math.IsNaN(out[k]) {
-				t.gather(rows, columns[k:], of[k:k+1], n, whole)
-				out[k] = of[k].median()
+		numbers = numbers[:min(len(columns), together)]
+		stored := make([]int, len(numbers))
+		t.stored(rows, columns[:len(numbers)], func(k int, v float64) {
+			if stored[k]++; v == v {
+				numbers[k] = append(numbers[k], v)
 			}
+		})
+		for k, list := range numbers {
+			out[k], numbers[k] = median(list, len(rows)-stored[k]), list[:0]
 		}
-		columns, out = columns[len(of):], out[len(of):]
+		columns, out = columns[len(numbers):], out[len(numbers):]
 	}
 }
 
-// gather fills middles of the first columns with their numbers in rows, with room for so many between bounds that may
-// come of what they had.
-func (t *Table) gather(rows, columns []int, of []middle, each int, bounds func(m *middle) (low, high float64)) {
-	between, stored := make([]float64, len(of)*each), make([]int, len(of))
-	for k := range of {
-		low, high := bounds(&of[k])
-		of[k] = middle{low: low, high: high, between: between[k*each : k*each : (k+1)*each]}
-	}
-	t.stored(rows, columns[:len(of)], func(k int, v float64) {
-		if stored[k]++; v == v {
-			of[k].add(v, 1)
-		}
-	})
-	for k, n := range stored {
-		if zeros := len(rows) - n; zeros > (of[k].n+zeros)/2+1 {
-			of[k] = middle{n: 1, lows: 1} // the median is 0
-		} else {
-			of[k].add(0, zeros)
-		}
-	}
-}
-
-// middle are n numbers whose median is sought: how many are below a bound, at it and at a higher one, and those between
-// the two.
-type middle struct {
-	low, high             float64
-	n, below, lows, highs int
-	between               []float64
-}
-
-// add adds a number so many times.
-func (m *middle) add(v float64, times int) {
-	m.n += times
-	switch {
-	case v < m.low:
-		m.below += times
-	case v == m.low:
-		m.lows += times
-	case v < m.high:
-		for range times {
-			m.between = append(m.between, v)
-		}
-	case v == m.high:
-		m.highs += times
-	}
-}
-
-// at is the number of a rank from 0 on, or an infinite one or none where it is not within the bounds.
-func (m *middle) at(rank int) float64 {
-	k := rank - m.below
-	switch {
-	case rank < 0:
-		return math.Inf(-1)
-	case k < 0:
-		return math.NaN()
-	case k < m.lows:
-		return m.low
-	case k-m.lows < len(m.between):
-		return selectKth(m.between, k-m.lows)
-	case k-m.lows-len(m.between) < m.highs:
-		return m.high
-	case rank >= m.n:
-		return math.Inf(1)
-	}
-	return math.NaN()
-}
-
-// median is 0 without numbers, and none where it is not within the bounds.
-func (m *middle) median() float64 {
-	if m.n == 0 {
+// median is that of numbers, which it moves, and so many zeros; 0 of none.
+func median(list []float64, zeros int) float64 {
+	n := len(list) + zeros
+	if n == 0 || zeros > n/2+1 {
 		return 0
 	}
-	high := m.at(m.n / 2)
-	if m.n%2 == 1 {
+	list = append(list, make([]float64, zeros)...)
+	high := selectKth(list, n/2)
+	if n%2 == 1 {
 		return high
 	}
-	low := m.at(m.n/2 - 1)
+	low := slices.Max(list[:n/2])
 	return low + (high-low)/2
 }
 

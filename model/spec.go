@@ -75,7 +75,7 @@ func (o Options) Weighed(rows *input.Rows) (dataset.Division, []float64, error) 
 	if !o.Balanced && o.ClassWeights == nil {
 		return v, nil, nil
 	}
-	labels, err := dataset.FindClasses(v.Table())
+	labels, err := dataset.FindClasses(v.Table(), dataset.MostClasses)
 	if err != nil {
 		return nil, nil, err
 	}

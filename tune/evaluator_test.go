@@ -34,7 +34,7 @@ func machine(t *testing.T, o svm.Options) *svm.Model {
 	for i, y := range table.Y {
 		table.Y[i] = math.Copysign(1, y-1)
 	}
-	classes := must.Of(svm.Classes(table))(t)
+	classes := must.Of(dataset.ClassNumbers(table, 2))(t)
 	cv := must.Of(dataset.CrossValidate(table, 3, 1, classes))(t)
 	return must.Of(svm.New(cv, o))(t)
 }

@@ -160,7 +160,7 @@ func crossValidation(folds int) data {
 		if err != nil {
 			return nil, err
 		}
-		classes, err := svm.Classes(s.Train)
+		classes, err := dataset.ClassNumbers(s.Train, 2)
 		if err != nil {
 			return nil, err
 		}

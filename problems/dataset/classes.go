@@ -14,46 +14,55 @@ const MostClasses = 100
 // mostLabels is how many values of a target are told that are not two.
 const mostLabels = 4
 
-// values are those of the target in rising order, not more than most and one.
-func (d *Data) values(most int) []float64 {
+// FindClasses returns the values of the target in rising order, its classes, of which there are two, or with another
+// bound up to so many. The error says what else it has.
+func FindClasses(d *Data, most int) ([]float64, error) {
 	seen := map[float64]bool{}
 	var values []float64
 	for _, y := range d.Y {
 		if !seen[y] {
 			seen[y] = true
-			if values = append(values, y); len(values) > most {
+			if values = append(values, y); len(values) > max(most, mostLabels) {
 				break
 			}
 		}
 	}
 	slices.Sort(values)
-	return values
-}
-
-// FindClasses returns the values of the target in rising order, the classes of a [CheckClasses].
-func FindClasses(d *Data) ([]float64, error) {
-	values := d.values(MostClasses)
 	switch {
-	case len(values) > MostClasses:
-		return nil, fmt.Errorf("%q has more than %d values, expected so many classes at most", d.Target, MostClasses)
 	case len(values) == 1:
-		return nil, fmt.Errorf("all rows have the label %v in %q, expected at least two classes", values[0], d.Target)
+		expected := "two labels"
+		if most > 2 {
+			expected = "at least two classes"
+		}
+		return nil, fmt.Errorf("all rows have the label %v in %q, expected %s", values[0], d.Target, expected)
+	case len(values) <= most:
+		return values, nil
+	case most > 2:
+		return nil, fmt.Errorf("%q has more than %d values, expected so many classes at most", d.Target, most)
 	}
-	return values, nil
+	many, names := fmt.Sprint(len(values)), strings.Split(strings.Trim(fmt.Sprint(values), "[]"), " ")
+	if len(values) > mostLabels {
+		many, names[mostLabels] = fmt.Sprint("more than ", mostLabels), ".."
+	}
+	return nil, fmt.Errorf("%q has %s values (%s), expected two labels", d.Target, many, strings.Join(names, ", "))
 }
 
-// CheckClasses returns the classes of a division, those of its table, and says why where a classifier cannot be
-// trained: validation or test rows of another class, or training rows that lack one.
-func CheckClasses(v Division) ([]float64, error) {
-	classes, err := FindClasses(v.Table())
+// Sign is -1 for the first of two classes and 1 for the other.
+func Sign(classes []float64, y float64) float64 {
+	if y == classes[1] {
+		return 1
+	}
+	return -1
+}
+
+// CheckClasses returns the classes of a division, those of its table, see [FindClasses], and says why where a
+// classifier cannot be trained: validation or test rows of another class, or training rows that lack one. Validation
+// rows may lack one.
+func CheckClasses(v Division, most int) ([]float64, error) {
+	classes, err := FindClasses(v.Table(), most)
 	if err != nil {
 		return nil, fmt.Errorf("training rows: %w", err)
 	}
-	return classes, trainable(v, classes)
-}
-
-// trainable says why a classifier of the classes cannot be trained.
-func trainable(v Division, classes []float64) error {
 	known := func(name string, d *Data) error {
 		for i, y := range d.Y {
 			if _, ok := slices.BinarySearch(classes, y); !ok {
@@ -68,7 +77,7 @@ func trainable(v Division, classes []float64) error {
 	}
 	for t, p := range v.Parts() {
 		if err := known("validation", p.Val); err != nil {
-			return err
+			return nil, err
 		}
 		seen := make([]bool, len(classes))
 		for _, y := range p.Train.Y {
@@ -76,20 +85,21 @@ func trainable(v Division, classes []float64) error {
 			seen[k] = true
 		}
 		if k := slices.Index(seen, false); k >= 0 {
-			return fmt.Errorf("fold %d has no training row with the label %v: split the rows of each label into several folds",
-				t, classes[k])
+			return nil, fmt.Errorf(
+				"fold %d has no training row with the label %v: split the rows of each label into several folds", t, classes[k])
 		}
 	}
 	if test := v.Tests(); test != nil {
-		return known("test", test)
+		return classes, known("test", test)
 	}
-	return nil
+	return classes, nil
 }
 
-// ClassNumbers returns the number of the class of each row, for [CrossValidate]. The error says why they are no
-// classes, or that one has one row only, without which a fold cannot be trained.
-func ClassNumbers(d *Data) ([]int, error) {
-	classes, err := FindClasses(d)
+// ClassNumbers returns the number of the class of each row, see [FindClasses], for [CrossValidate], which then splits
+// the rows of each evenly. The error says why they are no classes, or that one has one row only, without which a fold
+// cannot be trained.
+func ClassNumbers(d *Data, most int) ([]int, error) {
+	classes, err := FindClasses(d, most)
 	if err != nil {
 		return nil, err
 	}
@@ -114,33 +124,6 @@ func ClassNumbers(d *Data) ([]int, error) {
 	}
 	return nil, fmt.Errorf("one row has the label %v, which the fold that it validates would lack: expected at least 2",
 		classes[k])
-}
-
-// Labels are the two values of the target, the smaller one first.
-type Labels [2]float64
-
-// findLabels looks the two values of the target up. The error says what else it has.
-func findLabels(d *Data) (Labels, error) {
-	values := d.values(mostLabels)
-	switch len(values) {
-	case 1:
-		return Labels{}, fmt.Errorf("all rows have the label %v in %q, expected two labels", values[0], d.Target)
-	case 2:
-		return Labels{values[0], values[1]}, nil
-	}
-	many, names := fmt.Sprint(len(values)), strings.Split(strings.Trim(fmt.Sprint(values), "[]"), " ")
-	if len(values) > mostLabels {
-		many, names[mostLabels] = fmt.Sprint("more than ", mostLabels), ".."
-	}
-	return Labels{}, fmt.Errorf("%q has %s values (%s), expected two labels", d.Target, many, strings.Join(names, ", "))
-}
-
-// Class is 0 or 1 for the two labels.
-func (l Labels) Class(y float64) int {
-	if y == l[1] {
-		return 1
-	}
-	return 0
 }
 
 // Balanced are weights of classes, in their order, with which the rows of all have the same sum of weights, and those
@@ -168,24 +151,4 @@ func Weighed(v Division, classes, weights []float64) Division {
 			}
 		}
 	})
-}
-
-// CheckLabels returns the two labels of a division, and says why where the targets are others, or why a classifier
-// cannot be trained: training rows without one of the labels. Validation rows may lack one.
-func CheckLabels(v Division) (Labels, error) {
-	l, err := findLabels(v.Table())
-	if err != nil {
-		return l, fmt.Errorf("training rows: %w", err)
-	}
-	return l, trainable(v, l[:])
-}
-
-// Classes returns 0 for rows with the smaller label and 1 for those with the larger one, for [CrossValidate], which
-// then splits the rows of both evenly. The error says why the target of d is not one of two labels, or that a label
-// has one row only, without which a fold cannot be trained.
-func Classes(d *Data) ([]int, error) {
-	if _, err := findLabels(d); err != nil {
-		return nil, err
-	}
-	return ClassNumbers(d)
 }

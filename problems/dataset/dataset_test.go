@@ -163,7 +163,7 @@ func TestDivision(t *testing.T) {
 	}
 }
 
-func TestCheckLabels(t *testing.T) {
+func TestCheckClasses(t *testing.T) {
 	labelled := func(y ...float64) *Data {
 		d := table(len(y), "a")
 		copy(d.Y, y)
@@ -171,9 +171,9 @@ func TestCheckLabels(t *testing.T) {
 	}
 	d := labelled(1, 2, 1, 2, 1, 2)
 	folds := []split.Fold{{Train: []int{0, 1, 2, 3}, Val: []int{4, 5}}, {Train: []int{2, 3, 4, 5}, Val: []int{0, 1}}}
-	l := must.Of(CheckLabels(&CrossValidation{Data: d, Folds: folds, Test: labelled(2, 2)}))(t)
-	require.Equal(t, Labels{1, 2}, l)
-	_, err := CheckLabels(&CrossValidation{Data: d, Folds: split.FoldsOf(split.PartsOf([]int{0, 1, 2, 3, 4, 5}))})
+	l := must.Of(CheckClasses(&CrossValidation{Data: d, Folds: folds, Test: labelled(2, 2)}, 2))(t)
+	require.Equal(t, []float64{1, 2}, l)
+	_, err := CheckClasses(&CrossValidation{Data: d, Folds: split.FoldsOf(split.PartsOf([]int{0, 1, 2, 3, 4, 5}))}, 2)
 	require.NoError(t, err, "each row validates by itself")
 	for want, v := range map[string]Division{
 		"training rows: all rows have the label 3": &Split{Train: labelled(3, 3), Val: d},
@@ -185,7 +185,7 @@ func TestCheckLabels(t *testing.T) {
 			Folds: []split.Fold{{Train: []int{1, 3}, Val: []int{2, 5}}, folds[1]}},
 		`training rows: "y" has 3 values (1, 2, 3), expected two`: &Split{Train: labelled(1, 2, 3), Val: d},
 	} {
-		_, err := CheckLabels(v)
+		_, err := CheckClasses(v, 2)
 		require.ErrorContains(t, err, want)
 	}
 }

@@ -30,13 +30,13 @@ func Logistic(s dataset.Division, o Options) (*Model, error) {
 // logistic completes a net of the logistic loss.
 func logistic(s dataset.Division, o Options, n Net) (*Model, error) {
 	return checked(n.Name, s, func() (*Model, error) {
-		labels, err := dataset.CheckLabels(s)
+		labels, err := dataset.CheckClasses(s, 2)
 		if err != nil {
 			return nil, err
 		}
-		n.Loss, n.KeepTarget, n.Finish = logisticLoss, true, func(f *problems.Fit) { f.Labels = labels[:] }
+		n.Loss, n.KeepTarget, n.Finish = logisticLoss, true, func(f *problems.Fit) { f.Labels = labels }
 		n.Advice = problems.Advice{Separable: true, Modes: normModes}
-		return n.model(s.Map(func(y float64) float64 { return float64(2*labels.Class(y) - 1) }), o)
+		return n.model(s.Map(func(y float64) float64 { return dataset.Sign(labels, y) }), o)
 	})
 }
 

@@ -35,7 +35,7 @@ import (
 // one.
 func Multinomial(s dataset.Division, o Options) (*Model, error) {
 	return checked("multinomial", s, func() (*Model, error) {
-		classes, err := dataset.CheckClasses(s)
+		classes, err := dataset.CheckClasses(s, dataset.MostClasses)
 		if err != nil {
 			return nil, err
 		}

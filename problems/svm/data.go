@@ -1,7 +1,6 @@
 package svm
 
 import (
-	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/floats"
@@ -11,25 +10,16 @@ import (
 	"github.com/conetune/conetune/problems/dataset"
 )
 
-// Classes are those of [dataset.Classes].
-func Classes(d *dataset.Data) ([]int, error) {
-	classes, err := dataset.Classes(d)
-	if err != nil {
-		return nil, fmt.Errorf("svm: %w", err)
-	}
-	return classes, nil
-}
-
 // rows are features with labels -1 and 1.
 type rows struct {
 	x *dataset.Data
 	y []float64
 }
 
-func newRows(d *dataset.Data, l dataset.Labels) *rows {
+func newRows(d *dataset.Data, labels []float64) *rows {
 	r := &rows{x: d, y: make([]float64, len(d.Y))}
 	for i, y := range d.Y {
-		r.y[i] = float64(2*l.Class(y) - 1)
+		r.y[i] = dataset.Sign(labels, y)
 	}
 	return r
 }

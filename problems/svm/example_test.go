@@ -22,7 +22,7 @@ func ExampleNew() {
 		Y:        []float64{0, 0, 0, 0, 1, 1, 1, 1},
 		Features: []string{"signal", "noise"}, Target: "kind",
 	}
-	classes, err := svm.Classes(table)
+	classes, err := dataset.ClassNumbers(table, 2)
 	if err != nil {
 		fmt.Println(err)
 		return

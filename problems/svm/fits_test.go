@@ -268,7 +268,7 @@ func TestOpenSeparable(t *testing.T) {
 		return d
 	}
 	d := draw(90)
-	classes := must.Of(Classes(d))(t)
+	classes := must.Of(dataset.ClassNumbers(d, 2))(t)
 	cv := must.Of(dataset.CrossValidate(d, 5, 1, classes))(t)
 	cv.Test = draw(400)
 	m := must.Of(New(cv, Options{Standardize: true}))(t)

@@ -80,7 +80,7 @@ type Options struct {
 // Model is a support vector machine with its data.
 type Model struct {
 	cv        *dataset.CrossValidation // as given
-	labels    dataset.Labels
+	labels    []float64
 	rows      *rows   // of the cross-validation, in the unit of the model
 	folds     []*rows // the same as they are in each fold
 	transform *dataset.Transform
@@ -104,7 +104,7 @@ func New(cv *dataset.CrossValidation, o Options) (*Model, error) {
 	}
 	m := &Model{cv: cv, squared: o.Loss == SquaredHinge, either: o.Loss == ""}
 	var err error
-	if m.labels, err = dataset.CheckLabels(cv); err != nil {
+	if m.labels, err = dataset.CheckClasses(cv, 2); err != nil {
 		return nil, fmt.Errorf("svm: %w", err)
 	}
 	if err := m.weigh(o); err != nil {
@@ -262,7 +262,7 @@ func (m *Model) fit(w []float64, c float64) problems.Fit {
 	if m.transform != nil {
 		w, b0 = m.transform.Undo(w, b0)
 	}
-	return problems.Fit{Coefficients: w, Intercept: b0, Features: m.cv.Data.Features, Labels: m.labels[:]}
+	return problems.Fit{Coefficients: w, Intercept: b0, Features: m.cv.Data.Features, Labels: m.labels}
 }
 
 // PaperSettings are those of the paper's experiments (VF-iDCA; VF-iDCA-t has the tolerance 0.1); rho is that

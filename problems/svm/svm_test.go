@@ -45,7 +45,7 @@ func table(seed uint64, n, p int, share float64) *dataset.Data {
 
 func folded(t testing.TB, seed uint64, n, p, folds int, share float64) *dataset.CrossValidation {
 	d := table(seed, n, p, share)
-	classes := must.Of(Classes(d))(t)
+	classes := must.Of(dataset.ClassNumbers(d, 2))(t)
 	cv := must.Of(dataset.CrossValidate(d, folds, seed, classes))(t)
 	cv.Test = table(seed+100, n, p, share)
 	return cv
@@ -280,7 +280,7 @@ func TestBadData(t *testing.T) {
 			require.ErrorContains(t, err, c.want)
 		})
 	}
-	_, err := Classes(table(1, 3, 1, 1))
+	_, err := dataset.ClassNumbers(table(1, 3, 1, 1), 2)
 	require.ErrorContains(t, err, "one row has the label 8")
 }
 

@@ -114,7 +114,7 @@ func (s *Source) randomFolds(data *dataset.Data, by divided, folds, repeats int)
 	var class []int
 	if by.group != nil {
 		if s.Wanted.Classes {
-			if kinds, err := dataset.FindClasses(data); err == nil { // else the model says why
+			if kinds, err := dataset.FindClasses(data, dataset.MostClasses); err == nil { // else the model says why
 				for _, y := range data.Y {
 					class = append(class, slices.Index(kinds, y))
 				}
@@ -128,11 +128,7 @@ func (s *Source) randomFolds(data *dataset.Data, by divided, folds, repeats int)
 	}
 	if s.Wanted.Classes {
 		var err error
-		of := dataset.Classes
-		if s.Wanted.MostClasses > 0 {
-			of = dataset.ClassNumbers
-		}
-		if class, err = of(data); err != nil {
+		if class, err = dataset.ClassNumbers(data, max(s.Wanted.MostClasses, 2)); err != nil {
 			if rule := s.Rule(); rule != "" {
 				err = fmt.Errorf("of the rows that Source.Split %s leaves for the folds, %w", rule, err)
 			}

@@ -141,14 +141,19 @@ func (d *Data) Balanced(classes []float64) []float64 {
 	return out
 }
 
-// Weighed returns the division with the weights of rows times those of their classes.
-func Weighed(v Division, classes, weights []float64) Division {
-	return changed(v, func(d *Data) {
-		d.Weights = slices.Clone(d.RowWeights())
-		for i, y := range d.Y {
-			if k, known := slices.BinarySearch(classes, y); known {
-				d.Weights[i] *= weights[k]
-			}
+// Weighed returns the rows with their weights times those of their classes.
+func (d *Data) Weighed(classes, weights []float64) *Data {
+	out := *d
+	out.Weights = slices.Clone(d.RowWeights())
+	for i, y := range d.Y {
+		if k, known := slices.BinarySearch(classes, y); known {
+			out.Weights[i] *= weights[k]
 		}
-	})
+	}
+	return &out
+}
+
+// Weighed returns the division with [Data.Weighed] rows.
+func Weighed(v Division, classes, weights []float64) Division {
+	return changed(v, func(d *Data) { *d = *d.Weighed(classes, weights) })
 }

@@ -7,45 +7,10 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/internal/indices"
+	"github.com/conetune/conetune/internal/lower/fits"
 	"github.com/conetune/conetune/problems/dataset"
 )
-
-// rows are features with labels -1 and 1.
-type rows struct {
-	x *dataset.Data
-	y []float64
-}
-
-func newRows(d *dataset.Data, labels []float64) *rows {
-	r := &rows{x: d, y: make([]float64, len(d.Y))}
-	for i, y := range d.Y {
-		r.y[i] = dataset.Sign(labels, y)
-	}
-	return r
-}
-
-// weight returns the weight of a row: its own times that of its class.
-func (r *rows) weight(i int, classes [2]float64) float64 {
-	w := classes[0]
-	if r.y[i] > 0 {
-		w = classes[1]
-	}
-	if r.x.Weights != nil {
-		w *= r.x.Weights[i]
-	}
-	return w
-}
-
-// mean is the weighted mean over some rows of a function of the decision values of a machine times the labels.
-func (r *rows) mean(index []int, classes [2]float64, w []float64, c float64, of func(z float64) float64) float64 {
-	sum, total := 0.0, 0.0
-	for _, i := range index {
-		u := r.weight(i, classes)
-		total += u
-		sum += u * of(r.y[i]*(r.x.Dot(i, w)-c))
-	}
-	return sum / total
-}
 
 // design is the weighted mean hinge loss over some rows as a function of a machine: with u_i the weights over
 // their sum,
@@ -57,19 +22,14 @@ type design struct {
 	u []float64
 }
 
-func (r *rows) design(index []int, classes [2]float64) *design {
+func newDesign(rows *dataset.Data, index []int) *design {
 	n := len(index)
-	d := &design{y: mat.NewDense(n, 1, nil), u: make([]float64, n)}
-	for k, i := range index {
-		d.u[k] = r.weight(i, classes)
-	}
+	d := &design{y: mat.NewDense(n, 1, nil), u: indices.Pick(rows.Weights, index)}
 	floats.Scale(1/floats.Sum(d.u), d.u)
-	signed := make([]float64, n)
-	for k, i := range index {
-		signed[k] = d.u[k] * r.y[i]
-		d.y.Set(k, 0, signed[k])
-	}
-	d.x = r.x.ScaledRows(index, signed).X
+	signed := indices.Pick(rows.Y, index)
+	floats.Mul(signed, d.u)
+	d.y.SetCol(0, signed)
+	d.x = rows.ScaledRows(index, signed).X
 	return d
 }
 
@@ -84,4 +44,12 @@ func (d *design) hinge(w, c *convex.Variable, squared bool) convex.Expr {
 		root[i] = 1 / math.Sqrt(u)
 	}
 	return convex.SumSquares(convex.Pos(convex.Scale(root, short)))
+}
+
+// part are some rows for a fit.
+func part(rows *dataset.Data, index []int) fits.Rows {
+	some := rows.Rows(index)
+	out := fits.NewRows(some.X, some.Y)
+	out.Weights = some.Weights
+	return out
 }

@@ -14,7 +14,7 @@ func (m *Model) Penalised() (lower.Fit, error) {
 // machine is that of a fold.
 func (m *Model) machine(t int) (*fits.SVM, error) {
 	f, rows := m.cv.Folds[t], m.folds[t]
-	s, err := fits.NewSVM(rows.part(f.Train, m.weights), rows.part(f.Val, m.weights), lowest, highest)
+	s, err := fits.NewSVM(part(rows, f.Train), part(rows, f.Val), lowest, highest)
 	if err == nil && m.squared {
 		s = s.Squared()
 	}
@@ -38,15 +38,4 @@ func (m *Model) Advice() problems.Advice {
 			ParzenEach: 10, Untried: true,
 		},
 	}
-}
-
-// part are some rows in the unit of the model: standardised if the model is.
-func (r *rows) part(index []int, classes [2]float64) fits.Rows {
-	y, weights := make([]float64, len(index)), make([]float64, len(index))
-	for k, i := range index {
-		y[k], weights[k] = r.y[i], r.weight(i, classes)
-	}
-	out := fits.NewRows(r.x.Rows(index).X, y)
-	out.Weights = weights
-	return out
 }

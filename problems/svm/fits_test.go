@@ -113,10 +113,10 @@ func TestLossByFolds(t *testing.T) {
 // boxed trains a machine on some rows, with the weight lambda of its squared norm, within bounds, nil for none, by a
 // conic program.
 func boxed(t *testing.T, m *Model, rows []int, lambda float64, bound []float64) (w []float64, c float64) {
-	_, p := m.rows.x.Dims()
+	_, p := m.rows.Dims()
 	model := convex.NewModel()
 	x, shift := model.Vector("w", p), model.Vector("c", 1)
-	model.Minimize(convex.Add(m.rows.design(rows, m.weights).hinge(x, shift, false),
+	model.Minimize(convex.Add(newDesign(m.rows, rows).hinge(x, shift, false),
 		convex.Scale(lambda/2, convex.SumSquares(x))))
 	if bound != nil {
 		model.Le("", convex.Abs(x), bound)
@@ -148,10 +148,10 @@ func TestLadder(t *testing.T) {
 	hinge := 0.0
 	for _, f := range cv.Folds {
 		w, c := boxed(t, m, f.Train, r.Lambda[0], bounds(f.Train))
-		hinge += meanHinge(cv.Data, f.Val, m.weights, w, c) / 3
+		hinge += meanHinge(cv.Data, f.Val, [2]float64{1, 2}, w, c) / 3
 	}
 	require.InEpsilon(t, hinge, r.Refit.Validation, 1e-3)
-	every := indices.Range(0, len(m.rows.y))
+	every := indices.Range(0, len(m.rows.Y))
 	all := bounds(every)
 	require.InDeltaSlice(t, all, r.Selection.Upper, 1e-3)
 	w, c := boxed(t, m, every, r.Lambda[0], all)
@@ -193,8 +193,8 @@ func TestOpen(t *testing.T) {
 	at := func(lambda float64) (hinge, score float64) {
 		for _, f := range cv.Folds {
 			w, c := boxed(t, m, f.Train, lambda, nil)
-			hinge += meanHinge(cv.Data, f.Val, m.weights, w, c) / 3
-			score += meanScore(cv.Data, f.Val, m.weights, w, c) / 3
+			hinge += meanHinge(cv.Data, f.Val, [2]float64{1, 2}, w, c) / 3
+			score += meanScore(cv.Data, f.Val, [2]float64{1, 2}, w, c) / 3
 		}
 		return hinge, score
 	}
@@ -205,7 +205,7 @@ func TestOpen(t *testing.T) {
 		_, score := at(math.Pow(10, e))
 		require.Greater(t, score, *r.Score*(1-1e-2), "lambda 1e%g", e)
 	}
-	w, c := boxed(t, m, indices.Range(0, len(m.rows.y)), r.Lambda[0], nil)
+	w, c := boxed(t, m, indices.Range(0, len(m.rows.Y)), r.Lambda[0], nil)
 	require.InDeltaSlice(t, w, r.RefitFit.Coefficients, 1e-4)
 	require.InDelta(t, -c, r.RefitFit.Intercept, 1e-4)
 	conic, d := must.Both(m.train(context.Background(), problems.Solver{Backend: native(t)},
@@ -232,12 +232,12 @@ func TestOpenLarge(t *testing.T) {
 	r := must.Of(tune.Run(context.Background(), m, tune.Config{Rung: "common"}))(t)
 	at := func(lambda float64) (hinge, score float64) {
 		for _, f := range cv.Folds {
-			part := m.rows.part(f.Train, m.weights)
+			part := part(m.rows, f.Train)
 			g := must.Of(machine.New(part.X, part.Y, part.Weights))(t)
 			s := must.Of(g.Solve(context.Background(), lambda, []float64{openBound}, machine.Options{Tol: 1e-9}))(t)
 			require.Equal(t, outcome.Converged, s.Status)
-			hinge += meanHinge(cv.Data, f.Val, m.weights, s.W, s.C) / 2
-			score += meanScore(cv.Data, f.Val, m.weights, s.W, s.C) / 2
+			hinge += meanHinge(cv.Data, f.Val, [2]float64{1, 1}, s.W, s.C) / 2
+			score += meanScore(cv.Data, f.Val, [2]float64{1, 1}, s.W, s.C) / 2
 		}
 		return hinge, score
 	}

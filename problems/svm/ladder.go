@@ -10,6 +10,7 @@ import (
 
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/internal/indices"
 	"github.com/conetune/conetune/internal/lower/fits"
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/problems"
@@ -169,7 +170,7 @@ func (r *rung) each(x [][]float64, of func(z float64) float64) (list []float64) 
 	for t, f := range r.cv.Folds {
 		rows := r.folds[t]
 		for _, i := range f.Val {
-			list = append(list, of(rows.y[i]*(rows.x.Dot(i, x[2*t])-x[2*t+1][0])))
+			list = append(list, of(rows.Y[i]*(rows.Dot(i, x[2*t])-x[2*t+1][0])))
 		}
 	}
 	return list
@@ -192,9 +193,7 @@ func (r *rung) compare(a, b []float64) (mean, se float64) {
 	weights := make([]float64, 0, len(a))
 	for t, f := range r.cv.Folds {
 		from := len(weights)
-		for _, i := range f.Val {
-			weights = append(weights, r.folds[t].weight(i, r.weights))
-		}
+		weights = append(weights, indices.Pick(r.folds[t].Weights, f.Val)...)
 		floats.Scale(1/floats.Sum(weights[from:]), weights[from:])
 	}
 	return problems.Compare(a, b, weights, min(len(a), len(r.cv.Data.Y)))

@@ -43,8 +43,8 @@ const openSize = 1_000_000
 // longest is the largest squared length of a row.
 func (m *Model) longest() float64 {
 	most := 0.0
-	for i := range m.rows.y {
-		_, values := m.rows.x.Row(i)
+	for i := range m.rows.Y {
+		_, values := m.rows.Row(i)
 		most = math.Max(most, floats.Dot(values, values))
 	}
 	return most

@@ -68,9 +68,9 @@ func (m *Model) train(ctx context.Context, s problems.Solver, t training) (w []f
 			err = fmt.Errorf("svm: training on all rows: %w", err)
 		}
 	}()
-	all := indices.Range(0, len(m.rows.y))
+	all := indices.Range(0, len(m.rows.Y))
 	if s.Fits && t.fit != nil {
-		part := m.rows.part(all, m.weights)
+		part := part(m.rows, all)
 		g, err := machine.New(part.X, part.Y, part.Weights)
 		if err != nil {
 			return nil, 0, err
@@ -97,7 +97,7 @@ func (m *Model) train(ctx context.Context, s problems.Solver, t training) (w []f
 	}
 	model := convex.NewModel()
 	vars := [2]*convex.Variable{model.Vector("w", len(m.h0)-1), model.Vector("c", 1)}
-	t.model(model, m.rows.design(all, m.weights).hinge(vars[0], vars[1], m.squared), vars[0])
+	t.model(model, newDesign(m.rows, all).hinge(vars[0], vars[1], m.squared), vars[0])
 	prog, err := model.Compile()
 	if err != nil {
 		return nil, 0, err

@@ -81,10 +81,9 @@ type Options struct {
 type Model struct {
 	cv        *dataset.CrossValidation // as given
 	labels    []float64
-	rows      *rows   // of the cross-validation, in the unit of the model
-	folds     []*rows // the same as they are in each fold
+	rows      *dataset.Data   // of the cross-validation, in the unit of the model, with labels -1 and 1, and weights
+	folds     []*dataset.Data // the same as they are in each fold
 	transform *dataset.Transform
-	weights   [2]float64
 	h0        []float64
 	squared   bool // the loss of training is the squared hinge
 	either    bool // or one of the two, by the folds
@@ -107,11 +106,13 @@ func New(cv *dataset.CrossValidation, o Options) (*Model, error) {
 	if m.labels, err = dataset.CheckClasses(cv, 2); err != nil {
 		return nil, fmt.Errorf("svm: %w", err)
 	}
-	if err := m.weigh(o); err != nil {
+	weights, err := m.weights(o)
+	if err != nil {
 		return nil, fmt.Errorf("svm: %w", err)
 	}
 	zeros := cv.Data.MostlyZero()
-	inUnits := func(data *dataset.Data) *rows {
+	signed := cv.Map(func(y float64) float64 { return dataset.Sign(m.labels, y) }).(*dataset.CrossValidation)
+	inUnits := func(data *dataset.Data) *dataset.Data {
 		if zeros {
 			data = data.Compress()
 		}
@@ -121,13 +122,13 @@ func New(cv *dataset.CrossValidation, o Options) (*Model, error) {
 			}
 			data = m.transform.Apply(data)
 		}
-		return newRows(data, m.labels)
+		return data.Weighed([]float64{-1, 1}, weights)
 	}
-	m.rows = inUnits(cv.Data)
+	m.rows = inUnits(signed.Data)
 	for t := range cv.Folds {
 		rows := m.rows
 		if cv.Gaps != nil {
-			rows = inUnits(cv.Gaps.Table(cv.Data, t))
+			rows = inUnits(cv.Gaps.Table(signed.Data, t))
 		}
 		m.folds = append(m.folds, rows)
 	}
@@ -140,19 +141,20 @@ func New(cv *dataset.CrossValidation, o Options) (*Model, error) {
 // Columns are all rows of the folds, see [problems.Advice].
 func (m *Model) Columns() (rows *dataset.Data, intercept bool) { return m.cv.Data, true }
 
-// weigh sets the weights of the two classes.
-func (m *Model) weigh(o Options) error {
-	m.weights = [2]float64{1, 1}
-	if o.ClassWeights != nil && len(o.ClassWeights) != 2 {
-		return fmt.Errorf("%d class weights, expected 2", len(o.ClassWeights))
+// weights are those of the two classes.
+func (m *Model) weights(o Options) ([]float64, error) {
+	if o.ClassWeights == nil {
+		return []float64{1, 1}, nil
+	}
+	if len(o.ClassWeights) != 2 {
+		return nil, fmt.Errorf("%d class weights, expected 2", len(o.ClassWeights))
 	}
 	for k, w := range o.ClassWeights {
 		if !(w > 0) || math.IsInf(w, 1) {
-			return fmt.Errorf("the weight of label %v is %v, expected a positive number", m.labels[k], w)
+			return nil, fmt.Errorf("the weight of label %v is %v, expected a positive number", m.labels[k], w)
 		}
-		m.weights[k] = w
 	}
-	return nil
+	return o.ClassWeights, nil
 }
 
 // Name is the name on the command line.
@@ -181,7 +183,7 @@ func (m *Model) program(n int, of func(t int, h convex.Expr) convex.Expr) dca.Pr
 	p.Lo[0], p.Hi[0] = 0, math.Inf(1)
 	share := 1 / float64(len(m.cv.Folds))
 	for t, f := range m.cv.Folds {
-		train, val := m.folds[t].design(f.Train, m.weights), m.folds[t].design(f.Val, m.weights)
+		train, val := newDesign(m.folds[t], f.Train), newDesign(m.folds[t], f.Val)
 		p.Blocks = append(p.Blocks, func(model *convex.Model, h convex.Expr) dca.Level {
 			w, c := model.Vector("w", len(m.h0)-1), model.Vector("c", 1)
 			return dca.Level{
@@ -216,7 +218,12 @@ func hinge(z float64) float64 { return math.Max(0, 1-z) }
 func (m *Model) mean(x [][]float64, of func(z float64) float64) float64 {
 	sum := 0.0
 	for t, f := range m.cv.Folds {
-		sum += m.folds[t].mean(f.Val, m.weights, x[2*t], x[2*t+1][0], of)
+		rows, own, total := m.folds[t], 0.0, 0.0
+		for _, i := range f.Val {
+			total += rows.Weights[i]
+			own += rows.Weights[i] * of(rows.Y[i]*(rows.Dot(i, x[2*t])-x[2*t+1][0]))
+		}
+		sum += own / total
 	}
 	return sum / float64(len(m.cv.Folds))
 }

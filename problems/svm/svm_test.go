@@ -105,7 +105,7 @@ func TestLosses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			cv := folded(t, 1, 30, 6, 3, c.share)
 			m := must.Of(New(cv, c.o))(t)
-			require.Equal(t, c.share < 0.25, m.rows.x.Sparse())
+			require.Equal(t, c.share < 0.25, m.rows.Sparse())
 			p := m.Program()
 			require.Len(t, p.Blocks, 3)
 			rng := rand.New(rand.NewPCG(3, 3))

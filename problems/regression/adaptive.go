@@ -84,13 +84,9 @@ func (m *Model) adapt(ctx context.Context, from Net, o Options) error {
 	if err != nil {
 		return err
 	}
-	for t := range data.Folds() {
-		factors := l.base
-		if at != nil {
-			m.rung.lambda = at.Lambda
-			factors = l.adapted(of(data, at.X, t)[0], o.Gamma)
-		}
-		m.rung.factors = append(m.rung.factors, factors)
+	m.rung.factors = slices.Repeat([]*glm.Weights{l.base}, data.Folds())
+	if at != nil {
+		m.rung.lambda, m.rung.factors = at.Lambda, l.adaptedTo(at.X, o.Gamma)
 	}
 	top, err := m.rung.fit(ctx)
 	if err != nil {

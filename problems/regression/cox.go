@@ -173,7 +173,7 @@ func (h *hazards) loss() Loss {
 	}
 }
 
-// deviances of the validation rows of each part.
+// deviances of the validation rows of each part, for each event.
 func (h *hazards) deviances(m *Model, x [][]float64) []float64 {
 	fits := m.FoldFits(x)
 	list := make([]float64, len(fits))
@@ -181,11 +181,11 @@ func (h *hazards) deviances(m *Model, x [][]float64) []float64 {
 		p := h.parts[t]
 		v := valuesOf(p.Val, fits[t])
 		if p.minus == nil {
-			list[t] = 2 * p.plus.HalfDeviance(v)
+			list[t] = 2 * p.plus.HalfDeviance(v) / h.events
 			return
 		}
 		u := valuesOf(p.Train, fits[t])
-		list[t] = 2 * (p.plus.HalfDeviance(slices.Concat(u, v)) - p.minus.HalfDeviance(u))
+		list[t] = 2 * (p.plus.HalfDeviance(slices.Concat(u, v)) - p.minus.HalfDeviance(u)) / h.events
 	})
 	return list
 }
@@ -205,18 +205,6 @@ func (m *Model) Baseline(f problems.Fit) *survival.Baseline {
 	return &b
 }
 
-// evaluate scores values of the variables by the deviance for each event.
-func (h *hazards) evaluate(m *Model, x [][]float64) problems.Errors {
-	var e problems.Errors
-	for _, v := range h.deviances(m, x) {
-		e.Validation += v / h.events / float64(len(h.parts))
-	}
-	if len(h.parts) == 1 {
-		e.Test = h.test(m.Fit(x))
-	}
-	return e
-}
-
 // standardError is that of the validation error: by the spread of the folds, of which those of further repeats do not
 // count, and of a split by that of the events.
 func (h *hazards) standardError(m *Model, x [][]float64) float64 {
@@ -226,9 +214,6 @@ func (h *hazards) standardError(m *Model, x [][]float64) float64 {
 		return 2 * problems.StandardError(losses, weights, len(losses))
 	}
 	list := h.deviances(m, x)
-	for t := range list {
-		list[t] /= h.events
-	}
 	return stat.StdDev(list, nil) / math.Sqrt(float64(len(list))/math.Max(1, h.repeats))
 }
 

@@ -152,13 +152,6 @@ func (d *data) Dims() (n, p int) { return d.user.Table().Dims() }
 // Folds is the number of pairs of training and validation rows, 1 for a split.
 func (d *data) Folds() int { return len(d.parts) }
 
-// Fold returns the data with one of these pairs alone.
-func (d *data) Fold(t int) *data {
-	out := *d
-	out.parts = d.parts[t : t+1]
-	return &out
-}
-
 // variables adds the lower-level variables of a part to m: the coefficients "b", a feature after the other, and the
 // constants "b0" if there are some.
 func (d *data) variables(m *convex.Model) []*convex.Variable {
@@ -170,10 +163,13 @@ func (d *data) variables(m *convex.Model) []*convex.Variable {
 	return vars
 }
 
-// of returns what belongs to part t of the values of the variables.
-func of(d *data, x [][]float64, t int) [][]float64 {
-	each := len(x) / len(d.parts)
-	return x[t*each : (t+1)*each]
+// of returns what belongs to each part of the values of the variables.
+func of(d *data, x [][]float64) [][][]float64 {
+	each := 1
+	if d.intercept() {
+		each = 2
+	}
+	return slices.Collect(slices.Chunk(x, each))
 }
 
 // ofOutput are the coefficients of output k.
@@ -294,18 +290,19 @@ func (d *data) Path(points int) []float64 {
 	return path
 }
 
-// Fit turns values of the variables into a predictor in the user's units, with folds the mean of theirs.
+// Fit turns values of the variables, those of one part or of several, into a predictor in the user's units, the mean of
+// theirs.
 func (d *data) Fit(x [][]float64) problems.Fit {
 	_, p := d.Dims()
 	out := problems.Fit{Features: d.Features(), Targets: d.net.outputs}
 	if out.Targets != nil {
 		out.Coefficients, out.Intercepts = make([]float64, p*d.outputs), make([]float64, d.outputs)
 	}
-	share := 1 / float64(len(d.parts))
+	parts := of(d, x)
+	share := 1 / float64(len(parts))
 	for k := range d.outputs {
 		c, b0 := make([]float64, p), 0.0
-		for t := range d.parts {
-			v := of(d, x, t)
+		for _, v := range parts {
 			for j := range c {
 				c[j] += share * d.sd * v[0][j*d.outputs+k]
 			}
@@ -337,41 +334,19 @@ func (d *data) Unit(j int) float64 {
 	return d.sd / d.transform.Scale[j]
 }
 
-// Evaluate scores values of the variables by the mean loss in the user's units, half the mean squared error for
-// squares. With folds the validation error is the mean of theirs; there is no test error then, as the predictor to test
-// is none of theirs.
-func (d *data) Evaluate(x [][]float64) problems.Errors {
-	var e problems.Errors
-	scores := make([]float64, len(d.parts))
-	crew.All(len(scores), func(t int) { scores[t] = d.score(d.parts[t].user, d.Fold(t).Fit(of(d, x, t))) })
-	for _, s := range scores {
-		e.Validation += s / float64(len(d.parts))
-	}
-	if len(d.parts) == 1 {
-		e.Test = d.test(d.Fit(x))
-	}
-	return e
-}
-
-// StandardError is that of the validation error of values of the variables: the standard deviation of the losses of the
-// validation rows over the root of their number, by which a row that several repeats validate counts once.
-func (d *data) StandardError(x [][]float64) float64 {
-	losses, weights := d.losses(x), d.valWeights()
-	return problems.StandardError(losses, weights, d.independent(len(losses)))
-}
-
 // independent is how many of n validation rows are different ones.
 func (d *data) independent(n int) int {
-	if table := d.user.Table(); len(d.parts) > 1 && table != nil {
-		n = min(n, len(table.Y))
+	if len(d.parts) > 1 {
+		n = min(n, len(d.user.Table().Y))
 	}
 	return n
 }
 
 // losses are those of the validation rows in the user's units, one part after the other.
 func (d *data) losses(x [][]float64) []float64 {
-	list := make([][]float64, len(d.parts))
-	crew.All(len(list), func(t int) { list[t] = d.lossesOf(d.parts[t].user, d.Fold(t).Fit(of(d, x, t))) })
+	parts := of(d, x)
+	list := make([][]float64, len(parts))
+	crew.All(len(list), func(t int) { list[t] = d.lossesOf(d.parts[t].user, d.Fit(parts[t])) })
 	return slices.Concat(list...)
 }
 

@@ -83,11 +83,8 @@ func (m *Model) onRung(r *rung) *Model {
 
 // adaptive is the model of the rung above, with an exponent, and the solution x at the weights lambda for its pilots.
 func (m *Model) adaptive(gamma float64, lambda []float64, x [][]float64) *Model {
-	r := &rung{ladder: m.rung.ladder, below: m, lambda: lambda, gamma: gamma}
-	for t := range m.data.Folds() {
-		r.factors = append(r.factors, r.adapted(of(m.data, x, t)[0], gamma))
-	}
-	return r.full.onRung(r)
+	l := m.rung.ladder
+	return l.full.onRung(&rung{ladder: l, factors: l.adaptedTo(x, gamma), below: m, lambda: lambda, gamma: gamma})
 }
 
 // times are the weights of factors at those of their kinds.
@@ -310,10 +307,18 @@ func (m *Model) times(factors []float64) problems.Model {
 // used is the mean number over the folds of features with coefficients at values of the variables.
 func (m *Model) used(x [][]float64) float64 {
 	used := 0
-	for t := range m.data.Folds() {
-		used += floats.Count(func(v float64) bool { return v != 0 }, of(m.data, x, t)[0])
+	for _, v := range of(m.data, x) {
+		used += floats.Count(func(b float64) bool { return b != 0 }, v[0])
 	}
 	return float64(used) / float64(m.data.Folds())
+}
+
+// adaptedTo are the factors of the folds of a rung whose pilots have the variables x.
+func (l *ladder) adaptedTo(x [][]float64, gamma float64) (list []*glm.Weights) {
+	for _, v := range of(l.full.data, x) {
+		list = append(list, l.adapted(v[0], gamma))
+	}
+	return list
 }
 
 // adapted are the factors of a rung whose pilot has the coefficients b.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/internal/crew"
 	"github.com/conetune/conetune/internal/indices"
 	"github.com/conetune/conetune/internal/lower/fits"
 	"github.com/conetune/conetune/internal/lower/glm"
@@ -102,10 +103,7 @@ func (m *Model) Advice() problems.Advice {
 	if d := m.data; a.Folds && (d.squares() || d.net.KeepTarget && m.hazards == nil) {
 		a.Exact = d.sd * d.sd
 	}
-	a.Fit, a.Together, a.StandardError = m.Penalised, m.foldsTogether, m.data.StandardError
-	if h := m.hazards; h != nil {
-		a.StandardError = func(x [][]float64) float64 { return h.standardError(m, x) }
-	}
+	a.Fit, a.Together, a.StandardError = m.Penalised, m.foldsTogether, m.standardError
 	if !m.spec.AllFeatures {
 		a.Columns = m.data.Columns
 	}
@@ -323,25 +321,50 @@ func (d *data) fitRows(rows *dataset.Data) fits.Rows {
 // squares, and Cox regressions by the deviance for each event; with folds without a test error, as none of their fits
 // is the predictor.
 func (m *Model) Evaluate(x [][]float64) problems.Errors {
-	if m.hazards != nil {
-		return m.hazards.evaluate(m, x)
+	var e problems.Errors
+	scores := m.scores(x)
+	for _, s := range scores {
+		e.Validation += s / float64(len(scores))
 	}
-	return m.data.Evaluate(x)
+	if len(scores) == 1 {
+		e.Test = m.test(m.Fit(x))
+	}
+	return e
+}
+
+// scores are the validation errors of a split or of each fold.
+func (m *Model) scores(x [][]float64) []float64 {
+	if m.hazards != nil {
+		return m.hazards.deviances(m, x)
+	}
+	d, parts := m.data, of(m.data, x)
+	scores := make([]float64, len(parts))
+	crew.All(len(scores), func(t int) { scores[t] = d.score(d.parts[t].user, d.Fit(parts[t])) })
+	return scores
+}
+
+// standardError is that of the validation error of values of the variables: the standard deviation of the losses of the
+// validation rows over the root of their number, by which a row that several repeats validate counts once.
+func (m *Model) standardError(x [][]float64) float64 {
+	if m.hazards != nil {
+		return m.hazards.standardError(m, x)
+	}
+	losses := m.data.losses(x)
+	return problems.StandardError(losses, m.data.valWeights(), m.data.independent(len(losses)))
 }
 
 // FoldFits are the predictors of the folds in the user's units, in their order; that of a split is its only one.
 func (m *Model) FoldFits(x [][]float64) []problems.Fit {
 	var list []problems.Fit
-	for t := range m.data.Folds() {
-		list = append(list, m.finished(m.data.Fold(t).Fit(of(m.data, x, t))))
+	for _, v := range of(m.data, x) {
+		list = append(list, m.Fit(v))
 	}
 	return list
 }
 
 // Fit turns values of the variables into a predictor in the user's units, with folds the mean of theirs.
-func (m *Model) Fit(x [][]float64) problems.Fit { return m.finished(m.data.Fit(x)) }
-
-func (m *Model) finished(f problems.Fit) problems.Fit {
+func (m *Model) Fit(x [][]float64) problems.Fit {
+	f := m.data.Fit(x)
 	if finish := m.data.net.Finish; finish != nil {
 		finish(&f)
 	}

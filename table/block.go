@@ -29,8 +29,7 @@ type reader struct {
 	latin  bool // texts are not UTF-8, as the user says
 	codes  []map[string]uint32
 	latins int // texts that were not UTF-8
-	ragged []raggedLine
-	bad    int // how many there are
+	ragged ragged
 
 	comments int // lines after the names
 
@@ -39,8 +38,11 @@ type reader struct {
 	parts    *parts // of a table that is read in parts
 }
 
-// raggedLine is a line with another number of cells.
-type raggedLine struct{ line, cells int }
+// ragged are lines with another number of cells, and that of the first one.
+type ragged struct {
+	FoundColumn
+	cells int
+}
 
 // quoteError says that a quote does not end on its line.
 type quoteError struct{ line int }
@@ -63,8 +65,7 @@ type part struct {
 	texts   []int   // cells of x that are texts
 	columns []int32 // and their columns
 	words   []dictionary
-	ragged  []raggedLine
-	bad     int // how many lines are ragged
+	ragged  ragged
 
 	end      int // of the line, once a cell has asked for it
 	comments int
@@ -75,7 +76,7 @@ type part struct {
 // read replaces the rows by those of a block.
 func (p *part) read(r *reader, b *textfile.Block) error {
 	p.x, p.n, p.lines = p.x[:0], 0, p.lines[:0]
-	p.texts, p.columns, p.ragged, p.bad, p.comments = p.texts[:0], p.columns[:0], p.ragged[:0], 0, 0
+	p.texts, p.columns, p.ragged, p.comments = p.texts[:0], p.columns[:0], ragged{}, 0
 	if p.words == nil {
 		p.words, p.verbatim = make([]dictionary, r.width), r.verbatim
 	}
@@ -147,10 +148,10 @@ func (p *part) count(d *dialect, line []byte, number int) error {
 	if f.Open {
 		return &quoteError{number}
 	}
-	p.bad++
-	if len(p.ragged) < firstLines {
-		p.ragged = append(p.ragged, raggedLine{number, n})
+	if p.ragged.Count == 0 {
+		p.ragged.cells = n
 	}
+	p.ragged.add(number)
 	return nil
 }
 
@@ -258,12 +259,12 @@ func (p *part) word(content []byte, j int) float64 {
 // merge appends the rows of a block to the table.
 func (r *reader) merge(p *part) error {
 	t := r.table
-	r.bad += p.bad
 	r.comments += p.comments
-	for _, line := range p.ragged {
-		if len(r.ragged) < firstLines {
-			r.ragged = append(r.ragged, line)
-		}
+	if r.ragged.Count == 0 {
+		r.ragged = p.ragged
+	} else {
+		p.ragged.follow(r.ragged.FoundColumn)
+		r.ragged.FoundColumn = p.ragged.FoundColumn
 	}
 	r.parts.renew(p.words)
 	for k, at := range p.texts {
@@ -284,7 +285,7 @@ func (r *reader) merge(p *part) error {
 		return nil
 	}
 	r.take(t.addRows(p.x, p.lines))
-	if r.parts.full(t) && r.bad == 0 {
+	if r.parts.full(t) && r.ragged.Count == 0 {
 		return r.hand()
 	}
 	return nil

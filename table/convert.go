@@ -11,32 +11,31 @@ import (
 )
 
 // convert makes a column of texts one of numbers or, where alone is true, dates, if every text of it is one; false
-// means that they are not, and changes nothing.
+// means that they are not, and changes nothing. Numbers of which some are infinite or too large make it mixed.
 func (c *Column) convert(alone bool, decimal byte) bool {
 	numbers := make([]float64, len(c.texts))
 	units := map[string]bool{}
-	all := true
+	infinite := false
 	for k, text := range c.texts {
 		v, unit, ok := looseNumber(text, decimal)
-		if !ok {
-			all = false
-			break
+		switch {
+		case ok:
+			numbers[k], units[unit] = v, true
+		case isInfinite(text):
+			infinite = true
+		default:
+			return alone && c.dates()
 		}
-		numbers[k] = v
-		units[unit] = true
 	}
-	if !all && c.infinite(decimal) {
-		c.Kind = Mixed
-		return true
-	}
-	if all {
+	if c.Kind = Mixed; !infinite {
 		c.Kind, c.numbers, c.units = Number, numbers, strings.Join(slices.Sorted(maps.Keys(units)), ", ")
 		c.range_()
-		return true
 	}
-	if !alone {
-		return false
-	}
+	return true
+}
+
+// dates makes a column of texts one of dates, if every text is one.
+func (c *Column) dates() bool {
 	for _, layout := range dateLayouts {
 		if dates, ok := parseDates(c.texts, layout); ok {
 			c.Kind, c.numbers, c.layout = Date, dates, layout
@@ -45,19 +44,6 @@ func (c *Column) convert(alone bool, decimal byte) bool {
 		}
 	}
 	return false
-}
-
-// infinite says whether all texts are numbers, and some are infinite or too large.
-func (c *Column) infinite(decimal byte) bool {
-	some := false
-	for _, text := range c.texts {
-		if isInfinite(text) {
-			some = true
-		} else if _, _, ok := looseNumber(text, decimal); !ok {
-			return false
-		}
-	}
-	return some
 }
 
 // range_ notes the least and the largest number of the dictionary.

@@ -173,18 +173,6 @@ func (e *Event) of(c *Column, v float64) float64 {
 	return 0
 }
 
-// checkEvent says which value of a column is neither that of events nor of censored rows.
-func (r *Reading) checkEvent(j int, wrong *faults) {
-	t, c, e := r.table, &r.table.columns[j], r.encoder.Event
-	for i, v := range t.eachOf(j) {
-		if text, there := c.level(v); there && indexOf([]string{e.Value}, text) < 0 && indexOf(e.Others, text) < 0 {
-			known := append([]string{e.Value}, e.Others...)
-			wrong.add(t.Line(i), t.field(j), "%s found, expected one of %s", quote(text), list(known))
-			return
-		}
-	}
-}
-
 // Survival are the times of rows, minus them for censored ones; NaN where either is missing, and nil where the targets
 // are no times or not there.
 func (r *Reading) Survival(rows []int) []float64 {

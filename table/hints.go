@@ -49,7 +49,7 @@ func (d *Design) hints() {
 	d.suspects()
 	var y []float64
 	if len(d.targets) == 1 {
-		y = d.target()
+		y = t.labelled(d.targets[0], d.rows, d.labels)
 	}
 	says := make([]bool, len(d.features))
 	t.sideBySide(len(says), func(from, to int) {
@@ -77,20 +77,6 @@ func (d *Design) hints() {
 				"errors are those of new ones", FoundColumn{Name: t.columns[j].Name})
 		}
 	}
-}
-
-// target are its numbers, or those of its labels.
-func (d *Design) target() []float64 {
-	t, y := d.table, make([]float64, len(d.rows))
-	c := &t.columns[d.targets[0]]
-	for k, i := range d.rows {
-		v := t.cell(i, d.targets[0])
-		if y[k] = c.value(v); d.labels != nil {
-			text, _ := c.level(v)
-			y[k] = float64(slices.Index(d.labels, text))
-		}
-	}
-	return y
 }
 
 // determines says whether a feature gives the target: numbers by a straight line, categories by their level.

@@ -233,14 +233,13 @@ func (r *Reading) checkTarget(j int, wrong *faults) {
 	if c.Kind == Empty {
 		return
 	}
-	if e := r.encoder.Event; e != nil {
-		if c.Name == e.Column {
-			r.checkEvent(j, wrong)
-			return
-		}
+	labels, what := r.encoder.Labels, "the label "
+	switch e := r.encoder.Event; {
+	case e != nil && c.Name == e.Column:
+		labels, what = append([]string{e.Value}, e.Others...), ""
+	case e != nil:
 		checkTimes(t, j, wrong)
 	}
-	labels := r.encoder.Labels
 	fits := func(v float64) bool { return !math.IsNaN(c.value(v)) }
 	if labels != nil {
 		fits = byCell(func(v float64) bool {
@@ -257,11 +256,11 @@ func (r *Reading) checkTarget(j int, wrong *faults) {
 			wrong.add(t.Line(i), t.field(j), "%s found, expected a number", quote(text))
 			return
 		}
-		known := quote(labels[0]) + " or " + quote(labels[1])
-		if len(labels) > 2 {
-			known = "one of " + list(labels)
+		known := "one of " + list(labels)
+		if len(labels) == 2 && what != "" {
+			known = quote(labels[0]) + " or " + quote(labels[1])
 		}
-		wrong.add(t.Line(i), t.field(j), "the label %s found, expected %s", quote(text), known)
+		wrong.add(t.Line(i), t.field(j), "%s%s found, expected %s", what, quote(text), known)
 		return
 	}
 }
@@ -524,19 +523,31 @@ func (r *Reading) features(list []entry, i, from, to int) []entry {
 // target are the values of a target: numbers, or 0 and 1 for two labels; NaN where it is missing.
 func (r *Reading) target(k int, rows []int) []float64 {
 	j, e := r.targets[k], r.encoder
-	c, y := &r.table.columns[j], r.table.numbers(j, rows)
+	c := &r.table.columns[j]
+	if e.Event == nil || c.Name != e.Event.Column {
+		return r.table.labelled(j, rows, e.Labels)
+	}
+	y := make([]float64, len(rows))
+	for at, i := range rows {
+		y[at] = e.Event.of(c, r.table.cell(i, j))
+	}
+	return y
+}
+
+// labelled are the numbers of labels in rows, or without labels those of the column; NaN where they are missing.
+func (t *Table) labelled(j int, rows []int, labels []string) []float64 {
+	if labels == nil {
+		return t.numbers(j, rows)
+	}
 	label := byCell(func(v float64) float64 {
-		if text, there := c.level(v); there {
-			return float64(indexOf(e.Labels, text))
+		if text, there := t.columns[j].level(v); there {
+			return float64(indexOf(labels, text))
 		}
 		return math.NaN()
 	})
-	for at, i := range rows {
-		if e.Event != nil && c.Name == e.Event.Column {
-			y[at] = e.Event.of(c, r.table.cell(i, j))
-		} else if e.Labels != nil {
-			y[at] = label(r.table.cell(i, j))
-		}
+	y := make([]float64, len(rows))
+	for k, i := range rows {
+		y[k] = label(t.cell(i, j))
 	}
 	return y
 }

@@ -266,25 +266,20 @@ func (t *Table) nameColumns() {
 // check says what is wrong with the lines.
 func (r *reader) check(o Options) error {
 	t := r.table
-	if r.bad > 0 {
+	if bad := r.ragged.Count; bad > 0 {
 		wrong := &faults{File: t.name}
-		first := r.ragged[0]
-		text := fmt.Sprintf("has %s, expected %d, one for each column", words.Count(first.cells, "cell"), r.width)
+		text := fmt.Sprintf("has %s, expected %d, one for each column", words.Count(r.ragged.cells, "cell"), r.width)
 		if t.dialect.Header {
 			text += " name"
 		}
-		if r.bad > 1 {
-			var lines []int
-			for _, line := range r.ragged[1:] {
-				lines = append(lines, line.line)
-			}
+		if bad > 1 {
 			others := "1 other line differs"
-			if r.bad > 2 {
-				others = fmt.Sprintf("%d other lines differ", r.bad-1)
+			if bad > 2 {
+				others = fmt.Sprintf("%d other lines differ", bad-1)
 			}
-			text += "; " + others + ": " + atLines(lines, r.bad-1)
+			text += "; " + others + ": " + atLines(r.ragged.Lines[1:], bad-1)
 		}
-		wrong.add(first.line, "", "%s (Options.Separator names another separator)", text)
+		wrong.add(r.ragged.Lines[0], "", "%s (Options.Separator names another separator)", text)
 		return wrong
 	}
 	if t.rows == 0 && (r.parts == nil || r.parts.done == 0) {

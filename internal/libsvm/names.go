@@ -20,16 +20,9 @@ func CountFromZero(names []string) bool {
 
 // NamesFrom are the names of p features whose indices count from first.
 func NamesFrom(first, p int) []string {
-	// All of them are parts of one text: a million names are two pieces of memory.
-	var text []byte
-	end := make([]int, p)
-	for j := range end {
-		text = strconv.AppendInt(append(text, 'x'), int64(j+first), 10)
-		end[j] = len(text)
-	}
-	all, names, from := string(text), make([]string, p), 0
-	for j, to := range end {
-		names[j], from = all[from:to], to
+	names := make([]string, p)
+	for j := range names {
+		names[j] = "x" + strconv.Itoa(j+first)
 	}
 	return names
 }

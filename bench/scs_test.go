@@ -19,7 +19,7 @@ import (
 // TestSetUpsOfSCS has one elastic net solved by both backends: SCS sets up a program of each kind, and the subproblem
 // once more where its working set grows. Before it took new matrices it set up 9 times.
 func TestSetUpsOfSCS(t *testing.T) {
-	config := must.Of(dataset.Preset("100-20-250-p250"))(t)
+	config := must.Of(dataset.InSets.Preset("100-20-250-p250"))(t)
 	split := must.First(dataset.Generate(config, 1))(t)
 	m := must.Of(regression.ElasticNet(split, regression.Options{}))(t)
 	results := map[string]*dca.Result{}

@@ -59,7 +59,7 @@ func (unsolved) Solve(context.Context, []float64, float64) (*bilevel.Within, err
 // What fits do not solve is left to conic programs, and where these would take too much memory, the status and the
 // message say so.
 func TestConicProgramsInThePlaceOfFits(t *testing.T) {
-	preset := must.Of(dataset.Preset("100-20-250-p250"))(t)
+	preset := must.Of(dataset.InSets.Preset("100-20-250-p250"))(t)
 	split := must.First(dataset.Generate(preset, 1))(t)
 	m := must.Of(regression.ElasticNet(split, regression.Options{}))(t)
 	fit := must.Of(m.Penalised())(t)

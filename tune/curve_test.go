@@ -26,7 +26,7 @@ import (
 // The curve has the error of the selection in its middle. At a hundred times the weights nothing but the intercept is
 // left, whose error and standard error are those of the mean of the training rows.
 func TestCurve(t *testing.T) {
-	config := must.Of(dataset.Preset("100-20-250-p250"))(t)
+	config := must.Of(dataset.InSets.Preset("100-20-250-p250"))(t)
 	s := must.First(dataset.Generate(config, 1))(t)
 	m := must.Of(regression.ElasticNet(s, regression.Options{Standardize: true, Intercept: true}))(t)
 	for _, method := range []string{"grid", "hoag"} {
@@ -60,7 +60,7 @@ func TestCurve(t *testing.T) {
 // The curve has the predictors: that of the refit in its middle, at a hundred times the weights the mean, and in
 // between what the final training with these weights gives, on the training rows or on all, and of folds on all.
 func TestPath(t *testing.T) {
-	config := must.Of(dataset.Preset("100-20-250-p250"))(t)
+	config := must.Of(dataset.InSets.Preset("100-20-250-p250"))(t)
 	s := must.First(dataset.Generate(config, 1))(t)
 	cv := must.Of(dataset.CrossValidate(s.Train, 4, 1, nil))(t)
 	native := must.Of(backends.Open(backends.Default))(t)

@@ -32,7 +32,7 @@ var methods = []struct {
 
 // generated are training and validation rows of the paper's elastic net.
 func generated(t testing.TB, shape string, seed uint64) (train, val fits.Rows) {
-	c := must.Of(dataset.Preset(shape))(t)
+	c := must.Of(dataset.InSets.Preset(shape))(t)
 	s := must.First(dataset.Generate(c, seed))(t)
 	return fits.NewRows(s.Train.X, s.Train.Y), fits.NewRows(s.Val.X, s.Val.Y)
 }

@@ -130,7 +130,7 @@ func TestPaper(t *testing.T) {
 
 // An item gives what the library gives with the same data and settings.
 func TestExecute(t *testing.T) {
-	c := must.Of(dataset.Preset("100-20-250-p250"))(t)
+	c := must.Of(dataset.InSets.Preset("100-20-250-p250"))(t)
 	split := must.First(dataset.Generate(c, 5))(t)
 	m := must.Of(regression.ElasticNet(split, regression.Options{}))(t)
 	for method, config := range map[string]tune.Config{

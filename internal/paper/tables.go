@@ -55,11 +55,11 @@ func Tables() []Table {
 	return []Table{
 		{
 			Name: "en", Title: "Elastic net, synthetic data", Validation: mse, Test: mse, Methods: net,
-			Rows: shaped("elastic-net", dataset.Presets()),
+			Rows: shaped("elastic-net", dataset.InSets.Presets()),
 		},
 		{
 			Name: "sgl", Title: "Sparse group lasso, synthetic data", Validation: mse, Test: mse, Methods: grouped,
-			Rows: shaped("sparse-group-lasso", dataset.GroupedPresets()),
+			Rows: shaped("sparse-group-lasso", dataset.InGroups.Presets()),
 		},
 		{
 			Name: "mc", Title: "Low-rank matrix completion, synthetic data", Validation: mse, Test: mse, Methods: grouped,

@@ -29,7 +29,6 @@ type Data struct {
 	groups  *groups.Groups // nil for models without them
 
 	config       dataset.Config
-	folds        int // 0: rows for training, validation and test
 	coefficients []float64
 	seed         uint64
 }
@@ -42,7 +41,6 @@ const severalTargets = 3
 // of them, times that fall with them, of which every third one is censored, or three targets.
 func Draw(spec model.Spec, preset string, seed uint64) (d *Data, err error) {
 	d = &Data{spec: spec, seed: seed, rows: &input.Rows{}}
-	parts := 0
 	switch {
 	case spec.Matrix:
 		sizes, err := matcomp.Preset(cmp.Or(preset, matcomp.Presets()[0]))
@@ -52,20 +50,20 @@ func Draw(spec model.Spec, preset string, seed uint64) (d *Data, err error) {
 		d.entries, err = matcomp.Generate(sizes, seed)
 		return d, err
 	case spec.Takes("Groups"):
-		if d.config, parts, err = dataset.GroupedPreset(cmp.Or(preset, dataset.GroupedPresets()[0])); err == nil {
-			d.groups, err = groups.Equal(d.config.Features, parts)
+		if d.config, err = dataset.InGroups.Preset(cmp.Or(preset, dataset.InGroups.Presets()[0])); err == nil {
+			d.groups, err = groups.Equal(d.config.Features, d.config.Groups)
 		}
 	case spec.Folds, strings.Contains(preset, "-t") && !spec.Several:
-		d.config, d.folds, err = dataset.LabelledPreset(cmp.Or(preset, dataset.LabelledPresets()[0]))
+		d.config, err = dataset.InFolds.Preset(cmp.Or(preset, dataset.InFolds.Presets()[0]))
 	default:
-		d.config, err = dataset.Preset(cmp.Or(preset, dataset.Presets()[0]))
+		d.config, err = dataset.InSets.Preset(cmp.Or(preset, dataset.InSets.Presets()[0]))
 	}
 	if err != nil {
 		return nil, err
 	}
 	switch {
-	case d.folds > 0:
-		cv, b, err := dataset.GenerateFolds(d.config, d.folds, seed, spec.Labels)
+	case d.config.Folds > 0:
+		cv, b, err := dataset.GenerateFolds(d.config, seed, spec.Labels)
 		if err != nil {
 			return nil, err
 		}
@@ -111,7 +109,7 @@ func (d *Data) Write(dir string) error {
 	switch {
 	case d.entries != nil:
 		return matcomp.WriteDir(d.entries, dir)
-	case d.folds > 0:
+	case d.config.Folds > 0:
 		return dataset.WriteFoldsDir(d.rows.CV, dir)
 	case d.spec.Several:
 		s := d.rows.Split
@@ -157,8 +155,8 @@ func (d *Data) String() string {
 		}
 	}
 	rows := fmt.Sprintf("%d training, %d validation, %d test rows of ", c.Train, c.Val, c.Test)
-	if d.folds > 0 {
-		rows = fmt.Sprintf("%d rows in %s, %d test rows of ", c.Train, words.Count(d.folds, "fold"), c.Test)
+	if d.config.Folds > 0 {
+		rows = fmt.Sprintf("%d rows in %s, %d test rows of ", c.Train, words.Count(d.config.Folds, "fold"), c.Test)
 	}
 	before, after := "coefficients are 1 for ", ""
 	switch {

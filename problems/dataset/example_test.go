@@ -23,7 +23,7 @@ func ExampleSplitRows() {
 }
 
 func ExampleGenerate() {
-	config, err := dataset.Preset("100-20-250-p250")
+	config, err := dataset.InSets.Preset("100-20-250-p250")
 	if err != nil {
 		fmt.Println(err)
 		return

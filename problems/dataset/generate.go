@@ -6,8 +6,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strconv"
-	"strings"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -31,46 +29,13 @@ type Config struct {
 	Coefficients []float64
 	// SNR is |Xb| / |noise| over all rows. Default 2.
 	SNR float64
+	// Groups is the number of groups of features, and Folds that of folds of the training rows, where there are any.
+	Groups, Folds int
 }
 
 // maxCells bounds rows times features, so that a slip in a size is an error and
 // not the end of the memory: 2^31 numbers, 16 GiB, or what 32 bits can address.
 const maxCells int64 = min(1<<31, math.MaxInt/16)
-
-// presets are the sizes of the paper's table for the elastic net: training rows,
-// validation rows, test rows, features.
-var presets = []string{"100-20-250-p250", "100-100-250-p250", "100-100-100-p2500"}
-
-// Presets returns the names of the data of the paper: rows for training,
-// validation and test, then p and the number of features.
-func Presets() []string { return slices.Clone(presets) }
-
-// Preset returns the shape behind a name of [Presets], or behind any name of that
-// form, such as "200-100-100-p50"; "200-100-0-p50" has no test rows.
-func Preset(name string) (c Config, err error) {
-	if !parse(name, []string{"", "", "", "p"}, &c.Train, &c.Val, &c.Test, &c.Features) {
-		return Config{}, fmt.Errorf("unknown preset %q, expected TRAIN-VAL-TEST-pFEATURES such as %s", name,
-			strings.Join(presets, ", "))
-	}
-	return c, c.validate()
-}
-
-// parse reads a name of whole numbers with dashes between and a letter before some; false where it is none.
-func parse(name string, letters []string, to ...*int) bool {
-	parts := strings.Split(name, "-")
-	if len(parts) != len(to) {
-		return false
-	}
-	for k, part := range parts {
-		digits, found := strings.CutPrefix(part, letters[k])
-		v, err := strconv.ParseUint(digits, 10, 31)
-		if !found || err != nil {
-			return false
-		}
-		*to[k] = int(v)
-	}
-	return true
-}
 
 func (c Config) withDefaults() Config {
 	c.Nonzeros, c.SNR = cmp.Or(c.Nonzeros, min(15, c.Features)), cmp.Or(c.SNR, 2)
@@ -152,6 +117,34 @@ func Generate(c Config, seed uint64) (*Split, []float64, error) {
 		return &Data{X: x.Slice(from, to, 0, p).(*mat.Dense), Y: y[from:to:to], Features: features, Target: "y"}
 	}
 	return &Split{Train: part(0, c.Train), Val: part(c.Train, c.Train+c.Val), Test: part(c.Train+c.Val, n)}, b, nil
+}
+
+// GenerateFolds draws rows as [Generate] does, and splits those for training into Folds. Labelled, they have the label
+// 1 where y = Xb + e is positive and -1 elsewhere, and each fold has its share of both labels. The validation rows of
+// the shape are left out. It returns the coefficients b too.
+func GenerateFolds(c Config, seed uint64, labelled bool) (*CrossValidation, []float64, error) {
+	s, b, err := Generate(c, seed)
+	if err != nil {
+		return nil, nil, err
+	}
+	var classes []int
+	if labelled {
+		s = s.Map(func(y float64) float64 {
+			if y > 0 {
+				return 1
+			}
+			return -1
+		}).(*Split)
+		for _, y := range s.Train.Y {
+			classes = append(classes, int(1+y)/2)
+		}
+	}
+	cv, err := CrossValidate(s.Train, c.Folds, seed, classes)
+	if err != nil {
+		return nil, nil, err
+	}
+	cv.Test = s.Test
+	return cv, b, nil
 }
 
 // coefficients returns b and the indices of its nonzeros in increasing order.

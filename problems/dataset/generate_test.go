@@ -79,11 +79,11 @@ func TestPresets(t *testing.T) {
 		"7-6-5-p4":          {7, 6, 5, 4},
 		"7-6-0-p4":          {7, 6, 0, 4},
 	}
-	for _, name := range Presets() {
+	for _, name := range InSets.Presets() {
 		require.Contains(t, sizes, name)
 	}
 	for name, want := range sizes {
-		c := must.Of(Preset(name))(t)
+		c := must.Of(InSets.Preset(name))(t)
 		s := must.First(Generate(c, 1))(t)
 		n, p := s.Train.Dims()
 		v, _ := s.Val.Dims()
@@ -91,11 +91,11 @@ func TestPresets(t *testing.T) {
 		require.Equal(t, want, [4]int{n, v, e, p})
 	}
 	for _, name := range []string{"", "small", "1-2-3-4", "1-2-p3", "a-2-3-p4", "1-2-3-p", "1--2-3-p4", "1-2-3-p-4"} {
-		_, err := Preset(name)
+		_, err := InSets.Preset(name)
 		require.ErrorContains(t, err,
 			"expected TRAIN-VAL-TEST-pFEATURES such as 100-20-250-p250, 100-100-250-p250, 100-100-100-p2500", name)
 	}
-	_, err := Preset("0-1-1-p5")
+	_, err := InSets.Preset("0-1-1-p5")
 	require.ErrorContains(t, err, "cannot generate 0 training")
 }
 
@@ -133,12 +133,12 @@ func TestGenerateSameBytes(t *testing.T) {
 }
 
 func TestGroupedPreset(t *testing.T) {
-	for _, name := range GroupedPresets() {
-		_, _, err := GroupedPreset(name)
+	for _, name := range InGroups.Presets() {
+		_, err := InGroups.Preset(name)
 		require.NoError(t, err)
 	}
-	c, m := must.Both(GroupedPreset("40-30-20-p31-m4"))(t)
-	require.Equal(t, 4, m)
+	c := must.Of(InGroups.Preset("40-30-20-p31-m4"))(t)
+	require.Equal(t, 4, c.Groups)
 	s, b := must.Both(Generate(c, 1))(t)
 	for j, v := range b {
 		want := 0.0
@@ -162,7 +162,7 @@ func TestGroupedPreset(t *testing.T) {
 		"40-30-20-p31-m-1": "unknown preset",
 		"40-30-20-p14-m2":  "expected at least 15", "0-30-20-p31-m1": "expected at least 1, 1 and 0",
 	} {
-		_, _, err := GroupedPreset(name)
+		_, err := InGroups.Preset(name)
 		require.ErrorContains(t, err, want, name)
 	}
 	c.Coefficients = c.Coefficients[:3]

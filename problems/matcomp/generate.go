@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/groups"
 )
 
@@ -30,19 +31,12 @@ func Presets() []string { return []string{"60-60"} }
 // Preset returns the shape behind a name: ROWS-COLS, with 2 entries of each row and each column for training and 1 for
 // validation as in the paper, or ROWS-COLS-TRAIN-VAL with other numbers of them.
 func Preset(name string) (Config, error) {
-	fail := fmt.Errorf("unknown preset %q, expected ROWS-COLS such as %s, or ROWS-COLS-TRAIN-VAL such as 500-500-25-5",
-		name, strings.Join(Presets(), ", "))
-	parts := strings.Split(name, "-")
-	if len(parts) != 2 && len(parts) != 4 {
-		return Config{}, fail
-	}
 	c := Config{Train: 2, Val: 1}
-	for k, to := range []*int{&c.Rows, &c.Cols, &c.Train, &c.Val}[:len(parts)] {
-		v, err := strconv.ParseUint(parts[k], 10, 31)
-		if err != nil {
-			return Config{}, fail
-		}
-		*to = int(v)
+	to := map[string]*int{"ROWS": &c.Rows, "COLS": &c.Cols, "TRAIN": &c.Train, "VAL": &c.Val}
+	if !dataset.ParseShape("ROWS-COLS", name, to) && !dataset.ParseShape("ROWS-COLS-TRAIN-VAL", name, to) {
+		return Config{}, fmt.Errorf(
+			"unknown preset %q, expected ROWS-COLS such as %s, or ROWS-COLS-TRAIN-VAL such as 500-500-25-5", name,
+			strings.Join(Presets(), ", "))
 	}
 	return c, c.validate()
 }

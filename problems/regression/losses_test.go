@@ -371,9 +371,9 @@ func TestTrainingSaysHowItEnded(t *testing.T) {
 // that it ends with predicts: of these rows, one group's weight went to 1e11, and no coefficient was left in the
 // final training.
 func TestSearchKeepsWeights(t *testing.T) {
-	c, count := must.Both(dataset.GroupedPreset("300-100-100-p600-m30"))(t)
+	c := must.Of(dataset.InGroups.Preset("300-100-100-p600-m30"))(t)
 	split := must.First(dataset.Generate(c, 4))(t)
-	g := must.Of(groups.Equal(c.Features, count))(t)
+	g := must.Of(groups.Equal(c.Features, c.Groups))(t)
 	m := must.Of(regression.SparseGroupLasso(split, options{Groups: g}))(t)
 	r := must.Of(tune.Run(context.Background(), m, tune.Config{Method: tune.MethodIGJO}))(t)
 	require.Equal(t, outcome.Converged, r.Status)

@@ -111,8 +111,8 @@ func TestReadDirErrors(t *testing.T) {
 
 func TestFoldsDir(t *testing.T) {
 	for _, test := range []int{0, 7} {
-		c, folds := must.Both(dataset.LabelledPreset(fmt.Sprintf("31-%d-p4-t3", test)))(t)
-		want, b := must.Both(dataset.GenerateFolds(c, folds, 5, true))(t)
+		c := must.Of(dataset.InFolds.Preset(fmt.Sprintf("31-%d-p4-t3", test)))(t)
+		want, b := must.Both(dataset.GenerateFolds(c, 5, true))(t)
 		require.Len(t, b, 4)
 		dir := filepath.Join(t.TempDir(), "new")
 		require.NoError(t, dataset.WriteFoldsDir(want, dir))
@@ -125,10 +125,10 @@ func TestFoldsDir(t *testing.T) {
 		require.ErrorContains(t, dataset.WriteFoldsDir(want, dir), "is not empty")
 	}
 	for _, name := range []string{"31-7-p4", "31-7-4-3", "31-7-p4-tx", "-1-7-p4-t3"} {
-		_, _, err := dataset.LabelledPreset(name)
+		_, err := dataset.InFolds.Preset(name)
 		require.ErrorContains(t, err, "expected ROWS-TEST-pFEATURES-tFOLDS")
 	}
-	_, _, err := dataset.LabelledPreset("3-1-p4-t5")
+	_, err := dataset.InFolds.Preset("3-1-p4-t5")
 	require.ErrorContains(t, err, "5 folds of 3 rows")
 }
 

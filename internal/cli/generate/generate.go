@@ -50,8 +50,8 @@ func Command(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "generate MODEL --out DIR",
 		Short: "Write synthetic data with known coefficients",
-		Long: fmt.Sprintf(generateHelp, words.Joined(dataset.Presets()), words.Joined(dataset.GroupedPresets()),
-			words.Joined(dataset.LabelledPresets()),
+		Long: fmt.Sprintf(generateHelp, words.Joined(dataset.InSets.Presets()), words.Joined(dataset.InGroups.Presets()),
+			words.Joined(dataset.InFolds.Presets()),
 			words.Joined(matcomp.Presets())),
 		Example:   "  conetune generate elastic-net --preset 100-20-250-p250 --seed 1 --out data",
 		ValidArgs: model.Names(),

@@ -22,7 +22,7 @@ import (
 
 // generated are training and validation rows of the paper's elastic net, dense or by sparse columns.
 func generated(t testing.TB, shape string, seed uint64, compressed bool) (train, val Rows) {
-	c := must.Of(dataset.Preset(shape))(t)
+	c := must.Of(dataset.InSets.Preset(shape))(t)
 	s := must.First(dataset.Generate(c, seed))(t)
 	rows := func(d *dataset.Data) Rows {
 		if !compressed {

@@ -69,52 +69,23 @@ func (l *lazy) row(room []float64, i int) []float64 {
 	return room
 }
 
-// FillRow copies row i.
-func (l *lazy) FillRow(to []float64, i int) { l.fill(to, i) }
-
-// lazyRows are the rows of index of a table that is neither sparse nor by columns, with the values of a fold in its
-// gaps.
-func (d *Data) lazyRows(index []int, gaps *Gaps, values []float64) *lazy {
-	d = &Data{X: d.X}
-	_, p := d.Dims()
-	share := func(i int) []float64 {
-		if features, _ := gaps.of(index[i]); len(features) > 0 {
-			return nil
-		}
-		_, row := d.Row(index[i])
-		return row
-	}
-	return newLazy(len(index), p, share, func(to []float64, i int) {
-		d.Fill(to, index[i])
-		features, from := gaps.of(index[i])
-		for e, j := range features {
-			to[j] = values[from+e]
-		}
-	})
-}
-
-// above has the rows of one table and then those of another.
-func above(first, second *Data) *lazy {
-	first, second = &Data{X: first.X}, &Data{X: second.X}
-	n, p := first.Dims()
-	m, _ := second.Dims()
-	of := func(i int) (*Data, int) {
-		if i < n {
-			return first, i
-		}
-		return second, i - n
-	}
+// lookedUp has row k of a table that is of(i) as row i, with the values of a fold in its gaps; nil for none.
+func lookedUp(n, p int, of func(i int) (d *Data, k int), gaps *Gaps, values []float64) *lazy {
 	share := func(i int) []float64 {
 		d, k := of(i)
-		if d.Sparse() {
+		if features, _ := gaps.of(k); len(features) > 0 || d.Sparse() {
 			return nil
 		}
 		_, row := d.Row(k)
 		return row
 	}
-	return newLazy(n+m, p, share, func(to []float64, i int) {
+	return newLazy(n, p, share, func(to []float64, i int) {
 		d, k := of(i)
 		d.Fill(to, k)
+		features, from := gaps.of(k)
+		for e, j := range features {
+			to[j] = values[from+e]
+		}
 	})
 }
 

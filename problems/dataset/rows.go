@@ -48,7 +48,7 @@ func (d *Data) Row(i int) (index []int, value []float64) {
 // Fill sets row, of length p, to row i with its zeros.
 func (d *Data) Fill(row []float64, i int) {
 	if l, ok := d.X.(*lazy); ok {
-		l.FillRow(row, i)
+		l.fill(row, i)
 		return
 	}
 	index, value := d.Row(i)
@@ -143,7 +143,8 @@ func (d *Data) rows(index []int, gaps *Gaps, values []float64) *Data {
 		return part
 	}
 	if !d.Sparse() {
-		part.X = d.lazyRows(index, gaps, values)
+		x := &Data{X: d.X}
+		part.X = lookedUp(len(index), p, func(i int) (*Data, int) { return x, index[i] }, gaps, values)
 		return part
 	}
 	part.X = pick(p, index, d.Row)
@@ -220,16 +221,18 @@ func Stack(a, b *Data) *Data {
 		out.Targets, out.TargetNames = new(mat.Dense), a.TargetNames
 		out.Targets.Stack(a.Targets, b.Targets)
 	}
-	if a.Sparse() && b.Sparse() {
-		all := indices.Range(0, n+m)
-		out.X = pick(p, all, func(i int) ([]int, []float64) {
-			if i < n {
-				return a.Row(i)
-			}
-			return b.Row(i - n)
+	first, second := &Data{X: a.X}, &Data{X: b.X}
+	of := func(i int) (*Data, int) {
+		if i < n {
+			return first, i
+		}
+		return second, i - n
+	}
+	if out.X = lookedUp(n+m, p, of, nil, nil); a.Sparse() && b.Sparse() {
+		out.X = pick(p, indices.Range(0, n+m), func(i int) ([]int, []float64) {
+			d, k := of(i)
+			return d.Row(k)
 		})
-	} else {
-		out.X = above(a, b)
 	}
 	return out
 }

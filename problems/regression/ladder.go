@@ -165,18 +165,13 @@ func (r *ladder) fit(ctx context.Context, dim int, weights func(t int, lambda []
 			r.folds = append(r.folds, fit)
 		}
 	}
-	if len(r.folds) == 1 {
-		return r.folds[0].With(ctx, dim, func(lambda []float64) []*glm.Weights {
-			out := make([]*glm.Weights, data.Folds())
-			for t := range out {
-				out[t] = weights(t, lambda)
+	each := data.Folds() / len(r.folds)
+	return lower.OverFolds(len(r.folds), func(k int) (lower.Fit, error) {
+		return r.folds[k].With(ctx, dim, func(lambda []float64) (list []*glm.Weights) {
+			for t := range each {
+				list = append(list, weights(k*each+t, lambda))
 			}
-			return out
-		}), nil
-	}
-	return lower.OverFolds(len(r.folds), func(t int) (lower.Fit, error) {
-		return r.folds[t].With(ctx, dim, func(lambda []float64) []*glm.Weights {
-			return []*glm.Weights{weights(t, lambda)}
+			return list
 		}), nil
 	})
 }

@@ -84,12 +84,7 @@ func (b *batch) texts(a *array, large bool, where, data span) {
 		return
 	}
 	starts, text := b.read(where, (a.n+1)*width), b.read(data, 0)
-	start := func(k int) int64 {
-		if large {
-			return int64(binary.LittleEndian.Uint64(starts[8*k:]))
-		}
-		return int64(int32(binary.LittleEndian.Uint32(starts[4*k:])))
-	}
+	start := func(k int) int64 { return unpack.Integer(starts[width*k:width*(k+1)], true) }
 	for k, last := 0, int64(0); k <= a.n; k++ {
 		v := start(k)
 		if v < last || v > int64(len(text)) {

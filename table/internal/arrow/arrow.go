@@ -12,11 +12,11 @@
 package arrow
 
 import (
-	"encoding/binary"
 	"errors"
 	"io"
 
 	"github.com/conetune/conetune/table"
+	"github.com/conetune/conetune/table/internal/unpack"
 )
 
 // magic stands at both ends of a file, and first at those of one of Feather's first version.
@@ -45,29 +45,13 @@ func read(b *table.Builder, r io.ReaderAt, size int64) {
 	from := int64(0)
 	switch {
 	case table.Begins(r, magic): // a stream, and a footer that says where its parts are
-		f.end, from = footer(r, size), 8
+		f.end, _ = unpack.Footer(r, size, magic)
+		from = 8
 	case table.Begins(r, first):
 		b.Fail(0, "is a Feather file of version 1, which is not read; write it as one of version 2: "+
 			"pandas.read_feather(FILE).to_feather(NEW), or arrow::write_feather(arrow::read_feather(FILE), NEW) in R")
 	}
 	f.read(from)
-}
-
-// footer is where that of a file begins.
-func footer(r io.ReaderAt, size int64) int64 {
-	const ends = 4 + int64(len(magic)) // its length and the mark
-	var end [ends]byte
-	if size < 2*ends {
-		panic(io.ErrUnexpectedEOF)
-	}
-	if _, err := r.ReadAt(end[:], size-ends); err != io.EOF {
-		table.Check(err)
-	}
-	n := int64(binary.LittleEndian.Uint32(end[:]))
-	if string(end[4:]) != magic || n > size-2*ends {
-		panic(errors.New("it does not end as such files do, is it complete?"))
-	}
-	return size - ends - n
 }
 
 // read reads the messages one after the other: the schema, and dictionaries and rows as they come.

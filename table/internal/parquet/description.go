@@ -2,9 +2,6 @@ package parquet
 
 import (
 	"bufio"
-	"encoding/binary"
-	"errors"
-	"fmt"
 	"io"
 	"time"
 
@@ -12,28 +9,13 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/conetune/conetune/internal/memory"
-	"github.com/conetune/conetune/table"
 	"github.com/conetune/conetune/table/internal/unpack"
 )
 
 // describe reads the end of a file, which says what it has.
 func describe(r io.ReaderAt, size int64) (d format.FileMetaData) {
-	const ends = 8 // the length and PAR1
-	var end [ends]byte
-	if size < ends+4 {
-		panic(io.ErrUnexpectedEOF)
-	}
-	if _, err := r.ReadAt(end[:], size-ends); err != io.EOF {
-		table.Check(err)
-	}
-	if string(end[4:]) != magic {
-		panic(errors.New("it does not end as such files do, is it complete?"))
-	}
-	n := int64(binary.LittleEndian.Uint32(end[:]))
-	if n > size-ends-4 {
-		panic(fmt.Errorf("its description has %d bytes, the file %d", n, size))
-	}
-	decode(bufio.NewReader(io.NewSectionReader(r, size-ends-n, n)), n, memory.Default()/2, &d)
+	from, n := unpack.Footer(r, size, magic)
+	decode(bufio.NewReader(io.NewSectionReader(r, from, n)), n, memory.Default()/2, &d)
 	return d
 }
 

@@ -4,10 +4,35 @@ package unpack
 
 import (
 	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
 	"io"
 
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/conetune/conetune/table"
 )
+
+// Footer is where the description of a file begins and how many bytes it has, where the file ends with that number and
+// a mark. What is damaged panics.
+func Footer(r io.ReaderAt, size int64, mark string) (from, n int64) {
+	end := make([]byte, 4+len(mark))
+	from = size - int64(len(end))
+	if from < int64(len(mark)) {
+		panic(io.ErrUnexpectedEOF)
+	}
+	if _, err := r.ReadAt(end, from); err != io.EOF {
+		table.Check(err)
+	}
+	if string(end[4:]) != mark {
+		panic(errors.New("it does not end as such files do, is it complete?"))
+	}
+	if n = int64(binary.LittleEndian.Uint32(end)); n > from-int64(len(mark)) {
+		panic(fmt.Errorf("its description has %d bytes, the file %d", n, size))
+	}
+	return from - n, n
+}
 
 // few are so many bytes that they are unpacked at once, and not through a window.
 const few = 4 << 20

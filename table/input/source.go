@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"strings"
 
 	"github.com/conetune/conetune/problems/dataset"
@@ -209,27 +210,18 @@ func (s *Source) ofColumns() bool {
 
 // ForColumns is the first option for tables of columns that is set, which other data do not take; empty for none.
 func (s *Source) ForColumns() string {
-	w := &s.Wanted
-	for _, o := range []struct {
-		name string
-		set  bool
-	}{
-		{"Wanted.Features", w.Features != nil}, {"Wanted.Drop", w.Drop != nil}, {"Wanted.Categorical", w.Categorical != nil},
-		{"Wanted.Labels", w.Labels != nil}, {"Wanted.Missing", w.Missing != ""},
-		{"Options.Missing", s.Options.Missing != nil},
-		{"Division.Fold", w.Division.Fold != ""}, {"Division.Group", w.Division.Group != ""},
-		{"Division.Time", w.Division.Time != ""},
-		{"Wanted.Weights", w.Weights != ""}, {"Wanted.Offset", w.Offset != ""}, {"Wanted.Event", w.Event != ""},
-		{"Wanted.Positive", w.Positive != ""},
-		{"Forms.Reference", w.Forms.Reference != nil}, {"Forms.Ordered", w.Forms.Ordered != nil},
-		{"Forms.Splines", w.Forms.Splines != nil}, {"Forms.Polynomials", w.Forms.Polynomials != nil},
-		{"Forms.Dates", w.Forms.Dates != nil}, {"Forms.Interactions", w.Forms.Interactions != nil},
-		{"Options.Separator", s.Options.Separator != ""}, {"Options.Decimal", s.Options.Decimal != ""},
-		{"Options.Encoding", s.Options.Encoding != ""}, {"Options.Comment", s.Options.Comment != ""},
-		{"Options.Header", s.Options.Header != ""}, {"Options.Sheet", s.Options.Sheet != ""},
-	} {
-		if o.set {
-			return o.name
+	w, o := s.Wanted, s.Options
+	w.Targets, w.Classes, w.MostClasses, w.Survival = nil, false, 0, false // of all data
+	o.Verbatim, o.Formats = nil, nil
+	for _, of := range []struct {
+		name   string
+		fields any
+	}{{"Division", w.Division}, {"Forms", w.Forms}, {"Wanted", w}, {"Options", o}} {
+		fields := reflect.ValueOf(of.fields)
+		for k := range fields.NumField() {
+			if !fields.Field(k).IsZero() {
+				return of.name + "." + fields.Type().Field(k).Name
+			}
 		}
 	}
 	return ""

@@ -38,7 +38,7 @@ func readStream(name string, r io.Reader) *stream {
 					memory.Format(budget) + " (" + memory.More + "); a file takes less"}
 				return s
 			}
-		} else if size, err = fill(s.put, text, r); err == nil {
+		} else if size, err = io.Copy(s.put, io.MultiReader(bytes.NewReader(text), r)); err == nil {
 			s.text = io.NewSectionReader(s.put, 0, size)
 			return s
 		}
@@ -57,15 +57,6 @@ func (s *stream) close() {
 		s.put.Close()
 		s.put = nil
 	}
-}
-
-// fill writes a text and the rest of a reader to a file, and counts the bytes.
-func fill(w io.Writer, text []byte, rest io.Reader) (int64, error) {
-	if _, err := w.Write(text); err != nil {
-		return 0, err
-	}
-	n, err := io.Copy(w, rest)
-	return int64(len(text)) + n, err
 }
 
 // unreadable is the error about a stream that cannot be read, or not be put aside.

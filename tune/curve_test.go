@@ -104,7 +104,7 @@ func TestPath(t *testing.T) {
 func validated(t *testing.T, repeats int) *regression.Model {
 	s, _, err := dataset.Generate(dataset.Config{Train: 60, Val: 5, Test: 40, Features: 12, Nonzeros: 4, SNR: 1}, 3)
 	require.NoError(t, err)
-	folds := must.Of(split.RandomFolds(len(s.Train.Y), 4, repeats, 1, nil))(t)
+	folds := must.Of(split.By{}.Folds(len(s.Train.Y), 4, repeats, 1, nil))(t)
 	return must.Of(regression.ElasticNet(&dataset.CrossValidation{Data: s.Train, Folds: folds, Test: s.Test},
 		regression.Options{Intercept: true, Standardize: true}))(t)
 }

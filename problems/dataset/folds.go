@@ -16,20 +16,20 @@ type CrossValidation struct {
 	Gaps *Gaps
 }
 
-// CrossValidate splits the rows of d into t folds, see [split.RandomFolds].
+// CrossValidate splits the rows of d into t folds, see [split.By.Folds].
 func CrossValidate(d *Data, t int, seed uint64, classes []int) (*CrossValidation, error) {
 	n, _ := d.Dims()
-	folds, err := split.RandomFolds(n, t, 1, seed, classes)
+	folds, err := split.By{}.Folds(n, t, 1, seed, classes)
 	if err != nil {
 		return nil, err
 	}
 	return &CrossValidation{Data: d, Folds: folds}, nil
 }
 
-// SplitRows splits the rows of d at random, without overlap, into the sets of spec, see [split.Random].
+// SplitRows splits the rows of d at random, without overlap, into the sets of spec, see [split.By.Sets].
 func SplitRows(d *Data, spec string, seed uint64) (*Split, error) {
 	n, _ := d.Dims()
-	parts, err := split.Random(n, spec, seed)
+	parts, err := split.By{}.Sets(n, spec, seed)
 	if err != nil {
 		return nil, err
 	}

@@ -91,7 +91,7 @@ func ReadAndSplit(f Files, rule string, seed uint64) (*Data, error) {
 	if err != nil {
 		return nil, err
 	}
-	parts, err := split.Random(len(list), rule, seed)
+	parts, err := split.By{}.Sets(len(list), rule, seed)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", f.Entries, err)
 	}

@@ -266,7 +266,7 @@ func TestMultiTaskFolds(t *testing.T) {
 	ctx := context.Background()
 	rng := rand.New(rand.NewPCG(12, 3))
 	d, test := severalRows(rng, 45, 1), severalRows(rng, 30, 1)
-	folds := must.Of(split.RandomFolds(45, 3, 1, 1, nil))(t)
+	folds := must.Of(split.By{}.Folds(45, 3, 1, 1, nil))(t)
 	cv := &dataset.CrossValidation{Data: d, Folds: folds, Test: test}
 	m := must.Of(regression.MultiTask(cv, options{}))(t)
 	require.True(t, m.Advice().Folds)

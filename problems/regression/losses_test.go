@@ -56,7 +56,7 @@ func TestThreshold(t *testing.T) {
 // a hundredth in ten iterations: where a warm start gets on so slowly, another start has to follow.
 func TestWarmStartThatStalls(t *testing.T) {
 	d := must.Of(input.ReadFile("testdata/huber.csv", "y"))(t)
-	folds := must.Of(split.RandomFolds(len(d.Y), 3, 3, 1, nil))(t)
+	folds := must.Of(split.By{}.Folds(len(d.Y), 3, 3, 1, nil))(t)
 	cv := &dataset.CrossValidation{Data: d, Folds: folds}
 	m := must.Of(regression.Huber(cv, options{Standardize: true, Intercept: true}))(t)
 	r := must.Of(tune.Run(t.Context(), m, tune.Config{MaxIter: 200}))(t)

@@ -41,7 +41,8 @@ func (s *Source) openColumns(r *Rows, path string) (*divisible, error) {
 	r.note(t.Name(), design.Findings())
 	by := func(rows []int) divided {
 		by := s.Wanted.Division
-		return divided{by, design.Numbers(by.Fold, rows), design.Numbers(by.Group, rows), design.Values(by.Time, rows)}
+		of := split.By{Group: design.Numbers(by.Group, rows), At: design.Values(by.Time, rows)}
+		return divided{by, of, design.Numbers(by.Fold, rows)}
 	}
 	learn := func(train []int) (*learned, error) {
 		encoder, err := design.Fit(train)
@@ -192,8 +193,8 @@ func (s *Source) fold(r *Rows, t *divisible) error {
 	r.Outer.drawn = func(drawn []int) (*Rows, error) {
 		rows := indices.Pick(rows, drawn)
 		by := t.by(rows)
-		if by.group == nil {
-			by.group = drawn // copies of a row
+		if by.Group == nil {
+			by.Group = drawn // copies of a row
 		}
 		return s.foldRows(r, l, by, rows, nil)
 	}
@@ -219,17 +220,8 @@ func (s *Source) foldRows(r *Rows, l *learned, by divided, rows, held []int) (_ 
 }
 
 // setApart divides the rows of a table by a rule.
-func (s *Source) setApart(t *divisible, rule string) (parts [][]int, err error) {
-	switch by := t.by(t.rows); {
-	case by.group != nil && by.at != nil:
-		parts, err = split.ByGroupTime(by.group, by.at, rule, s.Seed)
-	case by.group != nil:
-		parts, err = split.ByGroup(by.group, rule, s.Seed)
-	case by.at != nil:
-		parts, err = split.ByTime(by.at, rule)
-	default:
-		parts, err = split.Random(len(t.rows), rule, s.Seed)
-	}
+func (s *Source) setApart(t *divisible, rule string) ([][]int, error) {
+	parts, err := t.by(t.rows).Sets(len(t.rows), rule, s.Seed)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", t.name, err)
 	}

@@ -283,7 +283,7 @@ func FuzzReadFolds(f *testing.F) {
 
 // Small tables have ten folds, the smallest twice; where it is said how often, and in time, there are five.
 func TestDefaultFolds(t *testing.T) {
-	in := func(n int) divided { return divided{at: floats.Span(make([]float64, n), 0, 1)} }
+	in := func(n int) divided { return divided{By: split.By{At: floats.Span(make([]float64, n), 0, 1)}} }
 	for _, c := range []struct {
 		n, p, folds, repeats int
 		from                 Source
@@ -292,11 +292,11 @@ func TestDefaultFolds(t *testing.T) {
 		{250, 10, 10, 2, Source{}, divided{}}, {251, 10, 10, 1, Source{}, divided{}},
 		{1001, 10, 5, 1, Source{}, divided{}}, {250, 201, 5, 1, Source{}, divided{}}, {7, 2, 7, 2, Source{}, divided{}},
 		{250, 10, 5, 3, Source{Repeats: 3}, divided{}}, {250, 10, 4, 2, Source{Folds: 4}, divided{}},
-		{250, 10, 5, 2, Source{}, in(250)}, {250, 10, 3, 2, Source{}, divided{group: make([]int, 250)}},
+		{250, 10, 5, 2, Source{}, in(250)}, {250, 10, 3, 2, Source{}, divided{By: split.By{Group: make([]int, 250)}}},
 	} {
-		if c.by.group != nil {
-			for i := range c.by.group {
-				c.by.group[i] = i % 3
+		if c.by.Group != nil {
+			for i := range c.by.Group {
+				c.by.Group[i] = i % 3
 			}
 		}
 		folds, repeats := c.from.worth(c.n, c.p, c.by)

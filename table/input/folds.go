@@ -13,9 +13,9 @@ import (
 
 // divided are the columns that divide rows, and their values, nil for columns that nobody named.
 type divided struct {
-	table.Division
-	fold, group []int
-	at          []float64
+	names table.Division
+	split.By
+	fold []int
 }
 
 // FoldCount is the number of folds of a repeat; 0 where there are none.
@@ -45,22 +45,19 @@ func (s *Source) splitFolds(data *dataset.Data, by divided) (list []split.Fold, 
 	repeats = 1
 	switch {
 	case by.fold != nil:
-		list, err = foldsOfValues(by.fold, by.Fold)
-	case s.Each && by.group != nil:
-		list, err = foldsOfValues(by.group, by.Group)
-	case s.Each, by.group == nil && by.at == nil && folds == n && n > 2:
+		list, err = foldsOfValues(by.fold, by.names.Fold)
+	case s.Each && by.Group != nil:
+		list, err = foldsOfValues(by.Group, by.names.Group)
+	case s.Each, by.Group == nil && by.At == nil && folds == n && n > 2:
 		list, err = split.FoldsOf(indices.Singles(n)), checkFoldMemory(data, n)
-	case by.at != nil:
-		if by.group == nil {
-			list, err = split.TimeFolds(by.at, folds)
-		} else {
+	case by.At != nil:
+		if by.Group != nil {
 			repeats = often
-			list, err = split.GroupTimeFolds(by.group, by.at, folds, repeats, s.Seed)
 		}
-		if err != nil {
-			err = fmt.Errorf("column %q: %w", by.Time, err)
+		if list, err = by.Folds(n, folds, repeats, s.Seed, nil); err != nil {
+			err = fmt.Errorf("column %q: %w", by.names.Time, err)
 		}
-	case by.group == nil && (folds > n || n < 2):
+	case by.Group == nil && (folds > n || n < 2):
 		err = fmt.Errorf("%d folds, but %s for them", max(folds, 2), thereAre(n, "row"))
 	default:
 		repeats = often
@@ -91,7 +88,7 @@ func (s *Source) worth(n, p int, by divided) (folds, repeats int) {
 		if n <= fewest {
 			repeats = 2
 		}
-		if by.at == nil {
+		if by.At == nil {
 			folds = 2 * DefaultFolds
 		}
 	}
@@ -99,12 +96,12 @@ func (s *Source) worth(n, p int, by divided) (folds, repeats int) {
 		return s.Folds, repeats
 	}
 	switch {
-	case by.at != nil:
-		times := slices.Clone(by.at)
+	case by.At != nil:
+		times := slices.Clone(by.At)
 		slices.Sort(times)
 		n = len(slices.Compact(times)) - 1
-	case by.group != nil:
-		n = len(split.PartsOf(by.group))
+	case by.Group != nil:
+		n = len(split.PartsOf(by.Group))
 	}
 	return max(2, min(folds, n)), repeats
 }
@@ -112,21 +109,15 @@ func (s *Source) worth(n, p int, by divided) (folds, repeats int) {
 // randomFolds splits rows, or groups of them, at random; those of labels evenly, as far as groups allow.
 func (s *Source) randomFolds(data *dataset.Data, by divided, folds, repeats int) ([]split.Fold, error) {
 	var class []int
-	if by.group != nil {
-		if s.Wanted.Classes {
-			if kinds, err := dataset.FindClasses(data, dataset.MostClasses); err == nil { // else the model says why
-				for _, y := range data.Y {
-					class = append(class, slices.Index(kinds, y))
-				}
+	switch {
+	case !s.Wanted.Classes:
+	case by.Group != nil:
+		if kinds, err := dataset.FindClasses(data, dataset.MostClasses); err == nil { // else the model says why
+			for _, y := range data.Y {
+				class = append(class, slices.Index(kinds, y))
 			}
 		}
-		list, err := split.GroupFolds(by.group, folds, repeats, s.Seed, class)
-		if err != nil {
-			return nil, fmt.Errorf("column %q: %w", by.Group, err)
-		}
-		return list, nil
-	}
-	if s.Wanted.Classes {
+	default:
 		var err error
 		if class, err = dataset.ClassNumbers(data, max(s.Wanted.MostClasses, 2)); err != nil {
 			if rule := s.Rule(); rule != "" {
@@ -135,8 +126,11 @@ func (s *Source) randomFolds(data *dataset.Data, by divided, folds, repeats int)
 			return nil, err
 		}
 	}
-	n, _ := data.Dims()
-	return split.RandomFolds(n, folds, repeats, s.Seed, class)
+	list, err := by.Folds(len(data.Y), folds, repeats, s.Seed, class)
+	if err != nil && by.Group != nil {
+		err = fmt.Errorf("column %q: %w", by.names.Group, err)
+	}
+	return list, err
 }
 
 // foldsOfValues are folds in each of which the rows of one value of a column validate.

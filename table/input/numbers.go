@@ -194,20 +194,20 @@ func (s *Source) openNumbers(r *Rows, path string) (*divisible, error) {
 	if libsvm.CountFromZero(d.Features) {
 		tell("names", "the index 0 occurs, so that indices count from 0: the features are x0, x1, ..")
 	}
-	division := divided{Division: r.Division}
+	division := divided{names: r.Division}
 	switch {
 	case queries == nil:
 	case s.Data == "":
 		tell("columns", "qid: is passed over, as the rows are divided already")
 	default:
-		division.Group, division.group = "qid", queries
-		r.Division = division.Division
+		r.Division.Group = "qid"
+		division.names, division.Group = r.Division, queries
 		tell("columns", "rows of the same qid: stay together in folds and in Source.Split")
 	}
 	all := indices.Range(0, len(d.Y))
 	by := func(rows []int) divided {
 		by := division
-		by.group = indices.Pick(by.group, rows)
+		by.Group = indices.Pick(by.Group, rows)
 		return by
 	}
 	numbers := &learned{

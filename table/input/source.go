@@ -46,7 +46,7 @@ type Source struct {
 	Wanted  table.Wanted
 	// Several says that all of Wanted.Targets are targets of one model.
 	Several bool
-	// Split is a rule as that of [split.Random]: rows for training, validation and test, or with folds rows for these
+	// Split is a rule as that of [split.By.Sets]: rows for training, validation and test, or with folds rows for these
 	// and the test. Empty and [SplitAll] leave all rows to the folds.
 	Split string
 	// Folds is their number, 0 for what the table is worth, unless Split divides the rows. Each says that each row, or
@@ -97,10 +97,10 @@ type Outer struct {
 func (o *Outer) Draw(seed uint64, sample int) (*Rows, error) {
 	if o.Timed() {
 		return nil, fmt.Errorf("rows in the order of the column %q depend on those before, and can not be drawn one by one",
-			o.by.Time)
+			o.by.names.Time)
 	}
 	n, _ := o.Data.Dims()
-	rows, err := o.drawn(split.Draw(n, o.by.group, seed, sample))
+	rows, err := o.drawn(split.Draw(n, o.by.Group, seed, sample))
 	if err == nil {
 		err = rows.CV.Validate()
 	}
@@ -108,8 +108,8 @@ func (o *Outer) Draw(seed uint64, sample int) (*Rows, error) {
 }
 
 // Grouped and Timed say that the rows are divided by groups or by time.
-func (o *Outer) Grouped() bool { return o.by.group != nil }
-func (o *Outer) Timed() bool   { return o.by.at != nil }
+func (o *Outer) Grouped() bool { return o.by.Group != nil }
+func (o *Outer) Timed() bool   { return o.by.At != nil }
 
 // ForModel are the rows as models take them.
 func (r *Rows) ForModel() dataset.Division {

@@ -7,9 +7,9 @@ import (
 )
 
 // Rows of one group stay together.
-func ExampleGroupFolds() {
+func ExampleBy_Folds() {
 	patient := []int{7, 7, 3, 3, 3, 9}
-	folds, err := split.GroupFolds(patient, 2, 1, 1, nil)
+	folds, err := split.By{Group: patient}.Folds(len(patient), 2, 1, 1, nil)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -10,24 +10,55 @@ type Fold struct {
 	Train, Val []int
 }
 
-// RandomFolds splits n rows into t parts at random; each part validates the model of one fold, which the other parts
-// train. The sizes of the parts differ by one at most. Where classes is not nil, it gives a number from 0 for the class
-// of each row, and every part gets its share of each class, up to one row. The folds of several repeats come one after
-// the other: the mean over all of them depends less on chance than that of one repeat, which on small tables decides
-// what is chosen.
-func RandomFolds(n, t, repeats int, seed uint64, classes []int) ([]Fold, error) {
-	if err := checkRepeats(repeats); err != nil {
-		return nil, err
+// Folds splits n rows into t parts at random; each part validates the model of one fold, which the other parts train.
+// The sizes of the parts differ by one at most. Where classes is not nil, it gives a number from 0 for the class of
+// each row, and every part gets its share of each class, up to one row. The folds of several repeats come one after the
+// other: the mean over all of them depends less on chance than that of one repeat, which on small tables decides what
+// is chosen.
+//
+// Rows of a group are in one part, see [groupParts]. Where the groups leave chance no choice, as all are of different
+// sizes, repeats are the same.
+//
+// Rows in the order of time are cut into t+1 blocks of about equal numbers of rows; rows of the same time are in the
+// same block. Fold k, from 0, is validated by block k+1 and trained by all rows before it: nothing is trained on what
+// comes later. There is one repeat of them without groups. A group with rows both before the block that a fold
+// validates and in it either trains or validates there, as chance has it and about the same share of each side is kept,
+// and its rows on the other side are left out. Errors are those of new groups at later times.
+func (b By) Folds(n, t, repeats int, seed uint64, classes []int) (folds []Fold, err error) {
+	var blocks []Fold
+	if b.At != nil {
+		if blocks, err = timeFolds(b.At, t); err != nil || b.Group == nil {
+			return blocks, err
+		}
 	}
-	if t < 2 || t > n {
+	switch {
+	case repeats < 1 || repeats > mostRepeats:
+		return nil, fmt.Errorf("split: %d repeats, expected 1 to %d", repeats, mostRepeats)
+	case b.Group == nil && (t < 2 || t > n):
 		return nil, fmt.Errorf("split: %d folds of %d rows, expected 2 to %d", t, n, n)
 	}
-	var folds []Fold
 	for k := range repeats {
-		if seed := repeatSeed(seed, k); classes != nil {
-			folds = append(folds, FoldsOf(stratify(classes, t, seed))...)
-		} else {
-			folds = append(folds, FoldsOf(parts(n, t, seed))...)
+		own := repeatSeed(seed, k)
+		switch {
+		case blocks != nil:
+			for at, f := range blocks {
+				sides := apart(b.Group, [][]int{f.Train, f.Val}, repeatSeed(seed, k*t+at))
+				if len(sides[0]) == 0 || len(sides[1]) == 0 {
+					return nil, fmt.Errorf(
+						"split: fold %d has no group for one of its sides: expected more groups, or fewer folds", at)
+				}
+				folds = append(folds, Fold{Train: sides[0], Val: sides[1]})
+			}
+		case b.Group != nil:
+			parts, err := groupParts(b.Group, t, own, classes)
+			if err != nil {
+				return nil, err
+			}
+			folds = append(folds, FoldsOf(parts)...)
+		case classes != nil:
+			folds = append(folds, FoldsOf(stratify(classes, t, own))...)
+		default:
+			folds = append(folds, FoldsOf(parts(n, t, own))...)
 		}
 	}
 	return folds, nil
@@ -40,13 +71,6 @@ func parts(n, t int, seed uint64) [][]int {
 		sizes[k] = (n + t - 1 - k) / t
 	}
 	return divide(n, sizes, seed)
-}
-
-func checkRepeats(repeats int) error {
-	if repeats < 1 || repeats > mostRepeats {
-		return fmt.Errorf("split: %d repeats, expected 1 to %d", repeats, mostRepeats)
-	}
-	return nil
 }
 
 // repeatSeed is the seed of repeat k, from 0.

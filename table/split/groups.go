@@ -89,46 +89,9 @@ func divideGroups(group, classes, sizes []int, seed uint64) [][]int {
 	return parts
 }
 
-// ByGroup is [Random] with the rows of a group in the same set: the largest group first, to the set that lacks the most
-// rows of the size that spec asks for. Group has a number for each row.
-func ByGroup(group []int, spec string, seed uint64) ([][]int, error) {
-	sizes, err := Sizes(spec, len(group))
-	if err != nil {
-		return nil, err
-	}
-	sets := len(sizes)
-	if over := len(group) - total(sizes); over > 0 {
-		sizes = append(sizes, over) // rows that are not used
-	}
-	parts := divideGroups(group, nil, sizes, seed)[:sets]
-	for _, part := range parts {
-		if len(part) == 0 {
-			return nil, fmt.Errorf("split %q: leaves a set empty, with %d groups in all", spec, len(PartsOf(group)))
-		}
-	}
-	return parts, nil
-}
-
 func total(list []int) (sum int) {
 	for _, v := range list {
 		sum += v
 	}
 	return sum
-}
-
-// GroupFolds are the folds of so many repeats, one after the other, see [groupParts]. Where the groups leave chance no
-// choice, as all are of different sizes, repeats are the same. classes may be nil.
-func GroupFolds(group []int, t, repeats int, seed uint64, classes []int) ([]Fold, error) {
-	if err := checkRepeats(repeats); err != nil {
-		return nil, err
-	}
-	var folds []Fold
-	for k := range repeats {
-		parts, err := groupParts(group, t, repeatSeed(seed, k), classes)
-		if err != nil {
-			return nil, err
-		}
-		folds = append(folds, FoldsOf(parts)...)
-	}
-	return folds, nil
 }

@@ -23,19 +23,20 @@ func TestGroupPartsByHand(t *testing.T) {
 	for seed := range uint64(4) {
 		parts := must.Of(groupParts(group, 2, seed, nil))(t)
 		require.Equal(t, [][]int{{0, 1, 2, 3, 9}, {4, 5, 6, 7, 8}}, parts)
-		parts, err := ByGroup(group, "0.5/0.3/rest", seed) // 5, 3 and 2 rows: 4 | 3 | 2, and the last row where one is lacking
+		// 5, 3 and 2 rows: 4 | 3 | 2, and the last row where one is lacking.
+		parts, err := By{Group: group}.Sets(len(group), "0.5/0.3/rest", seed)
 		require.NoError(t, err)
 		require.Equal(t, [][]int{{0, 1, 2, 3, 9}, {4, 5, 6}, {7, 8}}, parts)
 	}
 	_, err := groupParts(group, 5, 1, nil)
 	require.ErrorContains(t, err, "5 folds of 4 groups")
-	_, err = ByGroup([]int{1, 1, 1, 2, 2}, "0.4/0.4/rest", 1)
+	_, err = By{Group: []int{1, 1, 1, 2, 2}}.Sets(5, "0.4/0.4/rest", 1)
 	require.ErrorContains(t, err, "leaves a set empty, with 2 groups")
-	_, err = GroupFolds(group, 2, 0, 1, nil)
+	_, err = By{Group: group}.Folds(len(group), 2, 0, 1, nil)
 	require.ErrorContains(t, err, "0 repeats")
 	// Groups of the same size are drawn.
 	var seen []int
-	folds := must.Of(GroupFolds([]int{0, 0, 1, 1, 2, 2, 3, 3}, 2, 20, 1, nil))(t)
+	folds := must.Of(By{Group: []int{0, 0, 1, 1, 2, 2, 3, 3}}.Folds(8, 2, 20, 1, nil))(t)
 	require.Len(t, folds, 40)
 	for _, f := range folds {
 		require.Len(t, f.Val, 4)
@@ -51,23 +52,23 @@ func TestGroupPartsByHand(t *testing.T) {
 // Seven rows at six times: 2 stands twice and stays together.
 func TestTimeFoldsByHand(t *testing.T) {
 	at := []float64{3, 1, 2, 9, 2, 5, 4} // in order: 1, 2, 4, 0, 6, 5, 3
-	folds := must.Of(TimeFolds(at, 2))(t)
+	folds := must.Of(timeFolds(at, 2))(t)
 	require.Equal(t, []Fold{{Train: []int{1, 2, 4}, Val: []int{0, 6}}, {Train: []int{0, 1, 2, 4, 6}, Val: []int{3, 5}}},
 		folds)
-	folds = must.Of(TimeFolds(at, 5))(t)
+	folds = must.Of(timeFolds(at, 5))(t)
 	require.Equal(t, Fold{Train: []int{1}, Val: []int{2, 4}}, folds[0])
 	require.Equal(t, Fold{Train: []int{0, 1, 2, 4, 5, 6}, Val: []int{3}}, folds[4])
-	_, err := TimeFolds(at, 6)
+	_, err := timeFolds(at, 6)
 	require.ErrorContains(t, err, "6 folds of 6 different times")
 	for spec, want := range map[string][][]int{
 		"0.5/0.25/rest": {{0, 1, 2, 4}, {6}, {3, 5}}, // 4, 1 and 2 rows
 		"2/2":           {{0, 6}, {3, 5}},            // the last ones
 		"2/rest":        {{1}, {0, 2, 3, 4, 5, 6}},   // the cut after one row is as near as that after three
 	} {
-		parts := must.Of(ByTime(at, spec))(t)
+		parts := must.Of(By{At: at}.Sets(len(at), spec, 1))(t)
 		require.Equal(t, want, parts, spec)
 	}
-	_, err = ByTime([]float64{1, 1, 1}, "2/1")
+	_, err = By{At: []float64{1, 1, 1}}.Sets(3, "2/1", 1)
 	require.ErrorContains(t, err, "1 different times")
 }
 
@@ -84,7 +85,7 @@ func TestDesignsKeepTheirPromises(t *testing.T) {
 			if rapid.Bool().Draw(r, "stratified") {
 				classes = rapid.SliceOfN(rapid.IntRange(0, 2), len(number), len(number)).Draw(r, "classes")
 			}
-			folds := must.Of(GroupFolds(number, k, 2, seed, classes))(r)
+			folds := must.Of(By{Group: number}.Folds(len(number), k, 2, seed, classes))(r)
 			require.NoError(r, CheckFolds(folds, len(number)))
 			largest := 0
 			for _, part := range PartsOf(number) {
@@ -109,7 +110,7 @@ func TestDesignsKeepTheirPromises(t *testing.T) {
 			at[i] = float64(v)
 		}
 		if kinds > k {
-			folds := must.Of(TimeFolds(at, k))(r)
+			folds := must.Of(timeFolds(at, k))(r)
 			require.NoError(r, CheckFolds(folds, len(at)))
 			validated := map[int]bool{}
 			for _, f := range folds {
@@ -122,8 +123,8 @@ func TestDesignsKeepTheirPromises(t *testing.T) {
 			require.Len(r, validated, len(at)-len(folds[0].Train))
 		}
 		for _, split := range []func() ([][]int, error){
-			func() ([][]int, error) { return ByGroup(number, "0.5/0.25/rest", seed) },
-			func() ([][]int, error) { return ByTime(at, "0.5/0.25/rest") },
+			func() ([][]int, error) { return By{Group: number}.Sets(len(number), "0.5/0.25/rest", seed) },
+			func() ([][]int, error) { return By{At: at}.Sets(len(at), "0.5/0.25/rest", 1) },
 		} {
 			parts, err := split()
 			if err != nil {
@@ -207,10 +208,10 @@ func TestRandomFolds(t *testing.T) {
 		all[i] = i
 	}
 	for _, classes := range [][]int{nil, {0, 1, 1, 0, 1, 2, 0, 1, 1, 1, 0, 2, 0, 0, 1, 0, 1, 1, 1, 0, 1, 0, 1}} {
-		folds := must.Of(RandomFolds(23, 4, 3, 7, classes))(t)
+		folds := must.Of(By{}.Folds(23, 4, 3, 7, classes))(t)
 		require.NoError(t, CheckFolds(folds, 23))
 		require.Len(t, folds, 12)
-		once := must.Of(RandomFolds(23, 4, 1, 7, classes))(t)
+		once := must.Of(By{}.Folds(23, 4, 1, 7, classes))(t)
 		require.Equal(t, once, folds[:4])
 		require.NotEqual(t, folds[:4], folds[4:8])
 		require.NotEqual(t, folds[4:8], folds[8:])
@@ -238,10 +239,10 @@ func TestRandomFolds(t *testing.T) {
 		}
 	}
 	for _, t2 := range []int{-1, 0, 1, 24} {
-		_, err := RandomFolds(23, t2, 1, 7, nil)
+		_, err := By{}.Folds(23, t2, 1, 7, nil)
 		require.ErrorContains(t, err, "folds of 23 rows, expected 2 to 23")
 	}
-	_, err := RandomFolds(23, 4, 0, 7, nil)
+	_, err := By{}.Folds(23, 4, 0, 7, nil)
 	require.ErrorContains(t, err, "0 repeats")
 }
 
@@ -301,23 +302,23 @@ func TestSizesErrors(t *testing.T) {
 // other validates in each fold.
 func TestGroupTimeFoldsByHand(t *testing.T) {
 	at := []float64{1, 2, 3, 4, 5, 6}
-	folds := must.Of(GroupTimeFolds([]int{7, 7, 8, 8, 9, 9}, at, 2, 1, 1))(t)
+	folds := must.Of(By{Group: []int{7, 7, 8, 8, 9, 9}, At: at}.Folds(len(at), 2, 1, 1, nil))(t)
 	require.Equal(t, []Fold{{Train: []int{0, 1}, Val: []int{2, 3}}, {Train: []int{0, 1, 2, 3}, Val: []int{4, 5}}}, folds)
 	crossed, at := []int{0, 1, 0, 1, 0, 1}, []float64{1, 1, 2, 2, 3, 3}
 	for seed := range uint64(9) {
-		for _, f := range must.Of(GroupTimeFolds(crossed, at, 2, 2, seed))(t) {
+		for _, f := range must.Of(By{Group: crossed, At: at}.Folds(len(at), 2, 2, seed, nil))(t) {
 			require.NotEqual(t, f.Train[0]%2, f.Val[0]%2)
 			require.Len(t, f.Val, 1)
 		}
-		sets := must.Of(ByGroupTime(crossed, at, "0.67/rest", seed))(t)
+		sets := must.Of(By{Group: crossed, At: at}.Sets(6, "0.67/rest", seed))(t)
 		require.Len(t, sets[0], 2)
 		require.Len(t, sets[1], 1)
 	}
-	_, err := GroupTimeFolds(make([]int, 6), []float64{1, 2, 3, 4, 5, 6}, 2, 1, 1)
+	_, err := By{Group: make([]int, 6), At: []float64{1, 2, 3, 4, 5, 6}}.Folds(6, 2, 1, 1, nil)
 	require.ErrorContains(t, err, "fold 0 has no group for one of its sides")
-	_, err = GroupTimeFolds(crossed, at, 2, 0, 1)
+	_, err = By{Group: crossed, At: at}.Folds(len(at), 2, 0, 1, nil)
 	require.ErrorContains(t, err, "0 repeats")
-	_, err = ByGroupTime(make([]int, 6), at, "0.5/rest", 1)
+	_, err = By{Group: make([]int, 6), At: at}.Sets(6, "0.5/rest", 1)
 	require.ErrorContains(t, err, "leaves a set empty, with 1 groups")
 }
 
@@ -332,11 +333,11 @@ func TestGroupTimeFoldsKeepBoth(t *testing.T) {
 		for i, v := range time {
 			at[i] = float64(v)
 		}
-		blocks, err := TimeFolds(at, 3)
+		blocks, err := timeFolds(at, 3)
 		if err != nil {
 			return
 		}
-		folds, err := GroupTimeFolds(group, at, 3, 2, rapid.Uint64().Draw(r, "seed"))
+		folds, err := By{Group: group, At: at}.Folds(len(at), 3, 2, rapid.Uint64().Draw(r, "seed"), nil)
 		if err != nil {
 			return // a block of one group
 		}

@@ -12,15 +12,48 @@ import (
 	"strings"
 )
 
-// Random splits n rows at random into two or three sets, each in rising order. spec gives the sizes of the training,
-// the validation and, if there is a third one, the test set, separated by slashes: a number of rows (50), a share of
-// all rows (0.5 or 50%), or rest, once. Rows that "50/50" leaves over are not used. An empty set is an error.
-func Random(n int, spec string, seed uint64) ([][]int, error) {
+// By is what divides rows: chance, groups whose rows belong together, the order of time, or groups within that.
+type By struct {
+	// Group has a number for each row; nil without groups.
+	Group []int
+	// At has the time of each row; nil without times.
+	At []float64
+}
+
+// Sets splits n rows into two or three sets, each in rising order. spec gives the sizes of the training, the validation
+// and, if there is a third one, the test set, separated by slashes: a number of rows (50), a share of all rows (0.5 or
+// 50%), or rest, once. Rows that "50/50" leaves over are not used. An empty set is an error.
+//
+// Rows of a group are in the same set: the largest group first, to the set that lacks the most rows of its size. In the
+// order of time the first rows train, later ones validate, and the last ones test, see [By.Folds] for groups; rows of
+// the same time are in the same set, so that sizes are met as nearly as that allows.
+func (b By) Sets(n int, spec string, seed uint64) ([][]int, error) {
 	sizes, err := Sizes(spec, n)
 	if err != nil {
 		return nil, err
 	}
-	return divide(n, sizes, seed), nil
+	var sets [][]int
+	switch {
+	case b.At != nil:
+		if sets, err = inTimeOrder(b.At, sizes, spec); err != nil {
+			return nil, err
+		}
+		if b.Group != nil {
+			sets = apart(b.Group, sets, seed)
+		}
+	case b.Group != nil:
+		all := sizes
+		if over := n - total(sizes); over > 0 {
+			all = append(slices.Clone(sizes), over) // rows that are not used
+		}
+		sets = divideGroups(b.Group, nil, all, seed)[:len(sizes)]
+	default:
+		sets = divide(n, sizes, seed)
+	}
+	if slices.ContainsFunc(sets, func(set []int) bool { return len(set) == 0 }) {
+		return nil, fmt.Errorf("split %q: leaves a set empty, with %d groups in all", spec, len(PartsOf(b.Group)))
+	}
+	return sets, nil
 }
 
 // divide splits n rows at random into sets of these sizes.
@@ -34,7 +67,7 @@ func divide(n int, sizes []int, seed uint64) [][]int {
 	return parts
 }
 
-// Sizes returns the two or three numbers of rows that spec means for n rows, see [Random].
+// Sizes returns the two or three numbers of rows that spec means for n rows, see [By.Sets].
 func Sizes(spec string, n int) ([]int, error) {
 	fail := func(format string, args ...any) ([]int, error) {
 		return nil, fmt.Errorf("split %q: %s", spec, fmt.Sprintf(format, args...))

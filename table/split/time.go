@@ -49,10 +49,8 @@ func cut(runs []int, wishes []float64) []int {
 	return cuts
 }
 
-// TimeFolds cuts rows in the order of the times at, one for each row, into t+1 blocks of about equal numbers of rows;
-// rows of the same time are in the same block. Fold k, from 0, is validated by block k+1 and trained by all rows before
-// it: nothing is trained on what comes later.
-func TimeFolds(at []float64, t int) ([]Fold, error) {
+// timeFolds are those of rows in the order of the times at, see [By.Folds].
+func timeFolds(at []float64, t int) ([]Fold, error) {
 	order, runs, err := inTime(at)
 	if err != nil {
 		return nil, err
@@ -72,13 +70,8 @@ func TimeFolds(at []float64, t int) ([]Fold, error) {
 	return folds, nil
 }
 
-// ByTime is [Random] in the order of time: the first rows train, later ones validate, and the last ones test. Rows of
-// the same time are in the same set, so that sizes are met as nearly as that allows.
-func ByTime(at []float64, spec string) ([][]int, error) {
-	sizes, err := Sizes(spec, len(at))
-	if err != nil {
-		return nil, err
-	}
+// inTimeOrder are sets of rows in the order of the times at, of the sizes of a spec.
+func inTimeOrder(at []float64, sizes []int, spec string) ([][]int, error) {
 	order, runs, err := inTime(at)
 	if err != nil {
 		return nil, err

@@ -68,18 +68,7 @@ func (f Fit) Finite() bool {
 		finiteMatrix(m.Left) && finiteMatrix(m.Right)
 }
 
-func finiteMatrix(m *mat.Dense) bool {
-	if m == nil {
-		return true
-	}
-	rows, _ := m.Dims()
-	for i := range rows {
-		if !finite.All(m.RawRowView(i)...) {
-			return false
-		}
-	}
-	return true
-}
+func finiteMatrix(m *mat.Dense) bool { return m == nil || finite.All(m.RawMatrix().Data...) }
 
 // Value returns the value for a row of features.
 func (f Fit) Value(row []float64) float64 { return f.Intercept + floats.Dot(f.Coefficients, row) }

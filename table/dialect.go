@@ -88,7 +88,7 @@ type dialect struct {
 }
 
 // sniff finds the dialect out from the first lines of a text.
-func sniff(s *textfile.Source, o Options) (dialect, [][]string) {
+func sniff(s *textfile.Source, o Options) dialect {
 	d := dialect{Separator: ',', Decimal: '.', Comment: '#'}
 	if o.Comment != "" {
 		d.Comment = o.Comment[0]
@@ -136,7 +136,7 @@ func sniff(s *textfile.Source, o Options) (dialect, [][]string) {
 	d.columns = mode(rows)
 	d.Decimal = d.findDecimal(rows, o)
 	d.findHeader(rows, comment, o)
-	return d, rows
+	return d
 }
 
 // comments says whether a line is passed over: it begins with the character of comments, and not with an error of a

@@ -75,9 +75,6 @@ func (in File) Read(o Options) (*Table, error) {
 
 // readWith reads a table, in the parts that begin returns for each reading of the input.
 func (in File) readWith(o Options, begin func() *parts) (*Table, error) {
-	if err := o.Validate(); err != nil {
-		return nil, err
-	}
 	t, err := in.readOnce(o, nil, begin())
 	var open *quoteError
 	if !errors.As(err, &open) {
@@ -104,11 +101,9 @@ func (in File) readOnce(o Options, joined *dialect, parts *parts) (*Table, error
 	}
 	defer s.Close()
 	t := &Table{name: in.Name, missing: o.Missing}
-	dialect, _ := sniff(s, o)
-	if joined != nil {
-		dialect = *joined
+	if t.dialect = sniff(s, o); joined != nil {
+		t.dialect = *joined
 	}
-	t.dialect = dialect
 	r := &reader{table: t, source: s, latin: o.Encoding == Latin1, parts: parts, missing: newSpellings(o.Missing)}
 	if err := r.readNames(); err != nil {
 		return t, err

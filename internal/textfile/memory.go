@@ -17,9 +17,6 @@ type budget struct {
 // SetMemory replaces the budget by so many bytes.
 func (s *Source) SetMemory(bytes int64) { s.budget.limit = float64(bytes) }
 
-// defaultBudget is the budget of a new source.
-func defaultBudget() budget { return budget{limit: float64(memory.Default())} }
-
 // left is how much is left.
 func (s *Source) left() float64 { return s.budget.limit - s.budget.used }
 

@@ -8,6 +8,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
+
+	"github.com/conetune/conetune/internal/memory"
 )
 
 const (
@@ -98,7 +100,7 @@ func openError(path string, err error) error {
 // content tells, is undone; name stands for it in messages. Functions may change the text on its way, in their order.
 // The error is an [*Error].
 func NewSource(name string, r io.Reader, through ...func(text *bufio.Reader) io.Reader) (s *Source, err error) {
-	s = &Source{name: name, budget: defaultBudget()}
+	s = &Source{name: name, budget: budget{limit: float64(memory.Default())}}
 	defer func() {
 		if err != nil {
 			s.Close()

@@ -52,7 +52,8 @@ func newBuilder(file string, o Options) *Builder {
 	return &Builder{Options: o, table: t, budget: memory.Default(), missing: newSpellings(o.Missing)}
 }
 
-// Begin begins with the names of the columns; with numbered, the file has none, and Wanted.Targets 3 counts columns.
+// Begin begins with the names of the columns; with numbered, the file has none: they are x1, x2, .., and
+// Wanted.Targets 3 counts columns.
 // Line is where the names stand, 0 for nowhere.
 func (b *Builder) Begin(names []string, line int, numbered bool) {
 	if len(names) == 0 {
@@ -63,7 +64,10 @@ func (b *Builder) Begin(names []string, line int, numbered bool) {
 	}
 	b.table.header, b.table.dialect = line, dialect{Decimal: '.', Header: !numbered}
 	b.columns = make([]buildColumn, len(names))
-	for _, name := range names {
+	for j, name := range names {
+		if numbered {
+			name = fmt.Sprintf("x%d", j+1)
+		}
 		b.table.columns = append(b.table.columns, Column{Name: lineEnds.Replace(name), Unnamed: name == "" || numbered})
 		b.take(columnBytes + len(name))
 	}

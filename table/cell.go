@@ -6,7 +6,8 @@ import (
 )
 
 // A cell is a number, or a quiet NaN whose low bits say what else it is: missing, or the text of a number in the
-// dictionary of its column. Cells that are not numbers are only copied and compared by their bits, never computed with.
+// dictionary of its column. All numbers of a file are finite, so that v == v says whether one is a number. Cells that
+// are not numbers are only copied and compared by their bits, never computed with.
 const (
 	missingBits  = 0x7ff8_0001_0000_0000
 	textBits     = 0x7ff8_0002_0000_0000
@@ -68,6 +69,3 @@ func SpellingsOf(text string) []string {
 func indexOf(levels []string, text string) int {
 	return slices.IndexFunc(levels, func(level string) bool { return level == text || spelled(level) == spelled(text) })
 }
-
-// isNumber says whether a cell is a number: all numbers of a file are finite.
-func isNumber(v float64) bool { return v == v }

@@ -198,7 +198,7 @@ func (t *Table) fewLevels(c *Column, numbers int) bool {
 func (t *Table) values(j int) int {
 	values := map[float64]bool{}
 	for _, v := range t.eachOf(j) {
-		if isNumber(v) {
+		if v == v {
 			values[v] = true
 		}
 	}

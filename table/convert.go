@@ -34,16 +34,22 @@ func (c *Column) convert(alone bool, decimal byte) bool {
 	return true
 }
 
-// dates makes a column of texts one of dates, if every text is one.
+// dates makes a column of texts one of dates, in days since 1970-01-01, if every text is one of the same layout.
 func (c *Column) dates() bool {
-	for _, layout := range dateLayouts {
-		if dates, ok := parseDates(c.texts, layout); ok {
-			c.Kind, c.numbers, c.layout = Date, dates, layout
-			c.range_()
-			return true
+	days := make([]float64, len(c.texts))
+	k := slices.IndexFunc(dateLayouts, func(layout string) bool {
+		ok := true
+		for i := 0; ok && i < len(days); i++ {
+			days[i], ok = parseDate(c.texts[i], layout)
 		}
+		return ok
+	})
+	if k < 0 {
+		return false
 	}
-	return false
+	c.Kind, c.numbers, c.layout = Date, days, dateLayouts[k]
+	c.range_()
+	return true
 }
 
 // range_ notes the least and the largest number of the dictionary.
@@ -164,19 +170,7 @@ var dateLayouts = func() []string {
 		"2006 Jan", "2006M01", "2006m1")
 }()
 
-// parseDates reads all texts in one layout, as days since 1970-01-01.
-func parseDates(texts []string, layout string) ([]float64, bool) {
-	days := make([]float64, len(texts))
-	for k, text := range texts {
-		v, ok := parseDate(text, layout)
-		if !ok {
-			return nil, false
-		}
-		days[k] = v
-	}
-	return days, true
-}
-
+// parseDate reads a date, as days since 1970-01-01.
 func parseDate(text, layout string) (days float64, ok bool) {
 	if text == "" || text[0] >= 'a' && text[0] <= 'z' {
 		return 0, false
@@ -214,13 +208,10 @@ func cutWeekday(text string) (date string, day time.Weekday) {
 	return text, anyDay
 }
 
-// infiniteTexts are infinite numbers.
-var infiniteTexts = []string{"inf", "infinity"}
-
 // isInfinite says whether a text stands for an infinite or a too large number.
 func isInfinite(text string) bool {
 	word := strings.ToLower(strings.TrimLeft(text, "+-"))
-	if slices.Contains(infiniteTexts, word) {
+	if word == "inf" || word == "infinity" {
 		return true
 	}
 	v, reason := textfile.Number([]byte(text))

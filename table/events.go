@@ -48,10 +48,12 @@ func (d *Design) findEvents() {
 	}
 	if name == "" {
 		k := slices.IndexFunc(survivalEvents, func(s string) bool { return t.Index(s) >= 0 })
-		if k < 0 && len(d.targets) > 0 && t.negative(d.targets[0]) {
-			d.findings = found(d.findings, "event", []FoundColumn{{Name: t.columns[d.targets[0]].Name}},
-				"%s: rows with a negative time are censored, all others have an event")
-			return
+		if k < 0 && len(d.targets) > 0 {
+			if row, _ := t.negative(d.targets[0]); row >= 0 {
+				d.findings = found(d.findings, "event", []FoundColumn{{Name: t.columns[d.targets[0]].Name}},
+					"%s: rows with a negative time are censored, all others have an event")
+				return
+			}
 		}
 		if k < 0 {
 			d.wrong.add(t.header, "", "has no column %s: name the column that says whether the event came by Wanted.Event, or "+
@@ -75,14 +77,14 @@ func (d *Design) findEvents() {
 // noEvents says in the place of a column that all rows have an event.
 const noEvents = "none"
 
-// negative says whether a column has a number below 0.
-func (t *Table) negative(j int) bool {
-	for _, v := range t.eachOf(j) {
-		if t.columns[j].value(v) < 0 {
-			return true
+// negative is a row in which a column has a number below 0, and that; -1 for none.
+func (t *Table) negative(j int) (row int, x float64) {
+	for i, v := range t.eachOf(j) {
+		if x := t.columns[j].value(v); x < 0 {
+			return i, x
 		}
 	}
-	return false
+	return -1, 0
 }
 
 // checkEvents finds out which value of the column of events is the event, and checks the times of the rows.
@@ -152,12 +154,8 @@ func (e *Event) choose(levels []string) string {
 
 // checkTimes says why the numbers of a column are no times.
 func checkTimes(t *Table, j int, wrong *faults) {
-	c := &t.columns[j]
-	for i, v := range t.eachOf(j) {
-		if x := c.value(v); x < 0 {
-			wrong.add(t.Line(i), t.field(j), "the time %s found, expected numbers that are not negative", formatNumber(x))
-			return
-		}
+	if i, x := t.negative(j); i >= 0 {
+		wrong.add(t.Line(i), t.field(j), "the time %s found, expected numbers that are not negative", formatNumber(x))
 	}
 }
 

@@ -1,7 +1,6 @@
 package dataset
 
 import (
-	"errors"
 	"slices"
 
 	"github.com/conetune/conetune/internal/crew"
@@ -20,14 +19,6 @@ type Division interface {
 	Tests() *Data
 	// Map returns the same division with the targets f(y).
 	Map(f func(y float64) float64) Division
-}
-
-// Check says why rows cannot be those of a model; nil if they can.
-func Check(s Division) error {
-	if s == nil {
-		return errors.New("no data")
-	}
-	return s.Validate()
 }
 
 var (

@@ -26,23 +26,19 @@ func CrossValidate(d *Data, t int, seed uint64, classes []int) (*CrossValidation
 	return &CrossValidation{Data: d, Folds: folds}, nil
 }
 
-// SplitRows splits the rows of d at random, without overlap, into the sets of spec, see [split.By.Sets].
+// SplitRows splits the rows of d at random, without overlap, into the sets of spec, see [split.By.Sets]: for training,
+// validation and, if there is a third one, the test.
 func SplitRows(d *Data, spec string, seed uint64) (*Split, error) {
 	n, _ := d.Dims()
 	parts, err := split.By{}.Sets(n, spec, seed)
 	if err != nil {
 		return nil, err
 	}
-	return d.Divide(parts), nil
-}
-
-// Divide are the rows of two or three sets: for training, validation and, if there is a third one, for the test.
-func (d *Data) Divide(parts [][]int) *Split {
 	var s Split
 	for k, set := range []**Data{&s.Train, &s.Val, &s.Test}[:len(parts)] {
 		*set = d.Rows(parts[k])
 	}
-	return &s
+	return &s, nil
 }
 
 // Validate checks the table, that there are at least two folds, that each has rows

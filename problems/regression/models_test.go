@@ -140,7 +140,7 @@ func counts(d dataset.Division) dataset.Division {
 }
 
 func mapped(d dataset.Division, f func(y float64) float64) dataset.Division {
-	if dataset.Check(d) != nil {
+	if d == nil || d.Validate() != nil {
 		return d
 	}
 	return d.Map(f)

@@ -72,7 +72,10 @@ func NewNet(s dataset.Division, o Options, n Net) (*Model, error) {
 
 // checked is a model of rows that it checks first; errors begin with its name.
 func checked(name string, s dataset.Division, of func() (*Model, error)) (m *Model, err error) {
-	if err = dataset.Check(s); err == nil {
+	if s == nil {
+		return nil, fmt.Errorf("%s: no data", name)
+	}
+	if err = s.Validate(); err == nil {
 		m, err = of()
 	}
 	if err != nil {

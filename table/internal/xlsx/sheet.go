@@ -233,11 +233,6 @@ func (s *sheetReader) start() {
 	for _, c := range s.cells {
 		list[c.column] = c.name()
 	}
-	for j := range list {
-		if !names {
-			list[j] = fmt.Sprintf("x%d", j+1)
-		}
-	}
 	s.builder.Begin(list, line, !names)
 	s.begun = true
 	for _, c := range s.cells {

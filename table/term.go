@@ -59,11 +59,8 @@ func (e *Encoder) validateTerms() error {
 			return fmt.Errorf("an interaction of the columns %q, expected two that are there, or more", names)
 		}
 	}
-	var owner map[string]int
+	owner := e.owners()
 	for k := range e.Columns {
-		if owner == nil && e.Columns[k].Others != nil {
-			owner = e.owners()
-		}
 		for _, w := range e.Columns[k].Others.weights() {
 			if of, there := owner[w.Feature]; !there || of == k {
 				return fmt.Errorf("the column %q is filled by %q, which is no feature of another column", e.Columns[k].Column,
@@ -90,11 +87,9 @@ func (e *Encoder) owners() map[string]int {
 func (e *Encoder) Part(used func(k int) bool) *Encoder {
 	out, columns := *e, make([]bool, len(e.Columns))
 	out.Columns, out.Interactions = nil, nil
-	var owner map[string]int
+	owner := e.owners()
 	take := func(k int) {
-		if columns[k] = true; owner == nil && e.Columns[k].Others != nil {
-			owner = e.owners()
-		}
+		columns[k] = true
 		for _, w := range e.Columns[k].Others.weights() {
 			columns[owner[w.Feature]] = true // at its own fill
 		}

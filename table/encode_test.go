@@ -372,9 +372,9 @@ func TestMedianOfColumns(t *testing.T) {
 		}
 		table := decode(t, string(text), Options{})
 		require.Equal(t, zeros > 0, table.compressed())
-		for j, got := range table.fills(indices.Range(0, n), indices.Range(0, len(columns)), Median) {
+		for j, got := range table.summaries(indices.Range(0, n), indices.Range(0, len(columns)), Median) {
 			slices.Sort(columns[j])
-			require.Equal(t, (columns[j][n/2-1]+columns[j][n/2])/2, got, "column %d", j)
+			require.Equal(t, summary{(columns[j][n/2-1] + columns[j][n/2]) / 2, columns[j][0], columns[j][n-1]}, got, "column %d", j)
 		}
 	}
 }

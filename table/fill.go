@@ -8,40 +8,50 @@ import (
 	"github.com/conetune/conetune/table/split"
 )
 
-// fills are the medians or means of columns of numbers over the rows that have them, 0 where none has.
-func (t *Table) fills(rows, columns []int, rule string) []float64 {
-	out := make([]float64, len(columns))
-	if rule == Mean {
-		for k, j := range columns {
-			out[k] = t.mean(rows, j)
-		}
-		return out
-	}
-	t.sideBySide(len(columns), func(from, to int) { t.medians(rows, columns[from:to], out[from:to]) })
-	return out
-}
+// summary is what stands in the place of missing numbers of a column, and the least and the largest of those that are
+// there, the least above the largest where none is.
+type summary struct{ fill, low, high float64 }
 
-// ranges are the least and the largest numbers of columns over the rows that have them, the least above the largest
-// where none has.
-func (t *Table) ranges(rows, columns []int) [][2]float64 {
-	out := make([][2]float64, len(columns))
+// summaries are those of columns over rows, by the rule for missing values: with the mean of the numbers that are there
+// or with their median, 0 where none is. They are made for some columns at a time, or of compressed rows, where there
+// are fewer numbers than cells, for all in one pass.
+func (t *Table) summaries(rows, columns []int, rule string) []summary {
+	const room = 1 << 20 // numbers that are kept at a time
+	all := make([]summary, len(columns))
 	t.sideBySide(len(columns), func(from, to int) {
-		out, stored := out[from:to], make([]int, to-from)
-		for k := range out {
-			out[k] = [2]float64{math.Inf(1), math.Inf(-1)}
+		columns, out, each := columns[from:to], all[from:to], len(rows)
+		together := max(4, room/max(1, each))
+		if t.compressed() {
+			each, together = 0, len(columns)
 		}
-		t.stored(rows, columns[from:to], func(k int, v float64) {
-			if stored[k]++; v == v {
-				out[k] = [2]float64{min(out[k][0], v), max(out[k][1], v)}
+		numbers := make([][]float64, min(len(columns), together))
+		for k := range numbers {
+			numbers[k] = make([]float64, 0, each)
+		}
+		for len(columns) > 0 {
+			numbers = numbers[:min(len(columns), together)]
+			stored := make([]int, len(numbers))
+			t.stored(rows, columns[:len(numbers)], func(k int, v float64) {
+				if stored[k]++; v == v {
+					numbers[k] = append(numbers[k], v)
+				}
+			})
+			for k, list := range numbers {
+				zeros := len(rows) - stored[k]
+				out[k].low, out[k].high = math.Inf(1), math.Inf(-1)
+				for _, v := range append(list, make([]float64, min(zeros, 1))...) {
+					out[k].low, out[k].high = min(out[k].low, v), max(out[k].high, v)
+				}
+				if numbers[k] = list[:0]; rule == Mean {
+					out[k].fill = t.mean(rows, columns[k])
+				} else {
+					out[k].fill = median(list, zeros)
+				}
 			}
-		})
-		for k, n := range stored {
-			if n < len(rows) {
-				out[k] = [2]float64{min(out[k][0], 0), max(out[k][1], 0)}
-			}
+			columns, out = columns[len(numbers):], out[len(numbers):]
 		}
 	})
-	return out
+	return all
 }
 
 // stored calls f for the cells of some columns that rows keep, which are all but zeros, with the place of the column
@@ -78,34 +88,6 @@ func (t *Table) mean(rows []int, j int) float64 {
 	return sum
 }
 
-// medians are those of some columns at a time, or of compressed rows, where there are fewer numbers than cells, of all
-// in one pass.
-func (t *Table) medians(rows, columns []int, out []float64) {
-	const room = 1 << 20 // numbers that are kept at a time
-	each := len(rows)
-	together := max(4, room/max(1, each))
-	if t.compressed() {
-		each, together = 0, len(columns)
-	}
-	numbers := make([][]float64, min(len(columns), together))
-	for k := range numbers {
-		numbers[k] = make([]float64, 0, each)
-	}
-	for len(columns) > 0 {
-		numbers = numbers[:min(len(columns), together)]
-		stored := make([]int, len(numbers))
-		t.stored(rows, columns[:len(numbers)], func(k int, v float64) {
-			if stored[k]++; v == v {
-				numbers[k] = append(numbers[k], v)
-			}
-		})
-		for k, list := range numbers {
-			out[k], numbers[k] = median(list, len(rows)-stored[k]), list[:0]
-		}
-		columns, out = columns[len(numbers):], out[len(numbers):]
-	}
-}
-
 // median is that of numbers, which it moves, and so many zeros; 0 of none.
 func median(list []float64, zeros int) float64 {
 	n := len(list) + zeros
@@ -122,11 +104,19 @@ func median(list []float64, zeros int) float64 {
 }
 
 // selectKth moves values so that none before place k is larger than that at it, and none after it smaller, and returns
-// that one (C. A. R. Hoare, Algorithm 65, 1961).
+// that one. Of many values the pivot is that of a sample about place k (R. W. Floyd, R. L. Rivest, Algorithm 489,
+// 1975).
 func selectKth(values []float64, k int) float64 {
+	const many = 600
 	lo, hi := 0, len(values)-1
 	for lo < hi {
-		pivot := values[lo+(hi-lo)/2]
+		if n := float64(hi - lo + 1); n > many {
+			size, share := math.Pow(n, 2./3)/2, float64(k-lo)/n
+			beside := math.Sqrt(math.Log(n)*size*(n-size)/n) / 2
+			from := max(lo, k-int(share*size+beside))
+			selectKth(values[from:min(hi, k+int((1-share)*size+beside))+1], k-from)
+		}
+		pivot := values[k]
 		i, j := lo, hi
 		for i <= j {
 			for values[i] < pivot {
@@ -161,14 +151,10 @@ func (r *Reading) learn(rows []int, all bool) {
 			columns, slots = append(columns, s.column), append(slots, k)
 		}
 	}
-	for k, v := range r.table.fills(rows, columns, r.encoder.Rule) {
-		r.slots[slots[k]].coding.Fill = v
-	}
-	if all {
-		for k, v := range r.table.ranges(rows, columns) {
-			if v[0] <= v[1] {
-				r.slots[slots[k]].coding.Range = v[:]
-			}
+	for k, of := range r.table.summaries(rows, columns, r.encoder.Rule) {
+		coding := r.slots[slots[k]].coding
+		if coding.Fill = of.fill; all && of.low <= of.high {
+			coding.Range = []float64{of.low, of.high}
 		}
 	}
 	for k := range r.slots {

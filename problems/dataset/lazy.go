@@ -69,6 +69,9 @@ func (l *lazy) row(room []float64, i int) []float64 {
 	return room
 }
 
+// FillRow copies row i: the fits of package glm ask for rows so, and none is allocated.
+func (l *lazy) FillRow(to []float64, i int) { l.fill(to, i) }
+
 // lookedUp has row k of a table that is of(i) as row i, with the values of a fold in its gaps; nil for none.
 func lookedUp(n, p int, of func(i int) (d *Data, k int), gaps *Gaps, values []float64) *lazy {
 	share := func(i int) []float64 {

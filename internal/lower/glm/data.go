@@ -76,7 +76,6 @@ type Data struct {
 	classes   int
 	intercept bool
 	units     [][]int
-	plain     bool // each feature is a unit, of one target
 	chained   bool // columns and units are sums of features and their differences, see chain
 	lower     []float64
 	upper     []float64
@@ -156,11 +155,17 @@ func New(ctx context.Context, t *Table) (*Data, error) {
 			d.p += m.Classes - 1
 		}
 	}
-	if d.plain = d.units == nil && d.q == 1; d.units == nil {
+	if d.units == nil {
 		d.units = indices.Singles(d.p)
 	}
+	if d.lower == nil {
+		d.lower = slices.Repeat([]float64{math.Inf(-1)}, d.p)
+	}
+	if d.upper == nil {
+		d.upper = slices.Repeat([]float64{math.Inf(1)}, d.p)
+	}
 	if d.chained = t.Chained; d.chained {
-		if !d.plain || t.Loss != nil || t.Lower != nil || t.Upper != nil {
+		if t.Units != nil || d.q > 1 || t.Loss != nil || t.Lower != nil || t.Upper != nil {
 			return nil, fmt.Errorf("glm: chained features with units, bounds, a loss or several targets")
 		}
 		d.x = sumsAfter(t.X)

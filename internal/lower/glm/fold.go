@@ -183,16 +183,7 @@ func (f *fold) propose(w *Weights) (join []int) {
 }
 
 // bounds are those of feature j.
-func (d *Data) bounds(j int) (lo, hi float64) {
-	lo, hi = math.Inf(-1), math.Inf(1)
-	if d.lower != nil {
-		lo = d.lower[j]
-	}
-	if d.upper != nil {
-		hi = d.upper[j]
-	}
-	return lo, hi
-}
+func (d *Data) bounds(j int) (lo, hi float64) { return d.lower[j], d.upper[j] }
 
 // join takes units into the working set.
 func (f *fold) join(units []int) {
@@ -247,7 +238,7 @@ func (f *fold) violators(w *Weights) (list []int) {
 
 // pulls says whether the gradient of a unit at zero leads within its bounds.
 func (f *fold) pulls(u int) bool {
-	if f.d.lower == nil && f.d.upper == nil || len(f.d.units[u]) > 1 {
+	if !f.alone(u) {
 		return true
 	}
 	j := f.d.units[u][0]

@@ -97,15 +97,12 @@ func (f *fold) measure(w *Weights) {
 func (f *fold) unbound(u int, e float64, w *Weights) (more float64, ok bool) {
 	d, q, list := f.d, f.d.q, f.d.units[u]
 	j := list[0]
-	if d.lower != nil || d.upper != nil {
-		lo, hi := d.bounds(j)
-		bound := hi
-		if f.gradient[j] < w.second(j)*f.b[j] {
-			bound = -lo
-		}
-		if !math.IsInf(bound, 0) {
-			return bound * (e - w.Norm[u]), true // the bound is one of the penalties
-		}
+	lo, bound := d.bounds(j)
+	if f.gradient[j] < w.second(j)*f.b[j] {
+		bound = -lo
+	}
+	if !math.IsInf(bound, 0) {
+		return bound * (e - w.Norm[u]), true // the bound is one of the penalties
 	}
 	free := w.Norm[u] == 0 && w.absolute(j) == 0
 	if free || e <= roundedGradient*f.noise {

@@ -443,7 +443,9 @@ func TestCentre(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	for range 200 {
 		k := 2 + rng.IntN(5)
-		f := &fold{d: &Data{classes: k, p: k, q: 1, units: indices.Singles(k)}, b: make([]float64, k)}
+		none := slices.Repeat([]float64{math.Inf(1)}, k)
+		d := &Data{classes: k, p: k, q: 1, units: indices.Singles(k), lower: floats.ScaleTo(make([]float64, k), -1, none), upper: none}
+		f := &fold{d: d, b: make([]float64, k)}
 		w := &Weights{Norm: make([]float64, k), L2: make([]float64, k)}
 		f.inWork = slices.Repeat([]bool{true}, k)
 		second := float64(rng.IntN(2)) * rng.Float64()

@@ -188,11 +188,8 @@ func (f *fold) within(from, to float64, j, u int, w *Weights) float64 {
 	if from*to < 0 && (f.alone(u) && w.Norm[u] > 0 || w.absolute(j) > 0) {
 		return 0
 	}
-	if f.d.lower != nil || f.d.upper != nil {
-		lo, hi := f.d.bounds(j)
-		return max(lo, min(hi, to))
-	}
-	return to
+	lo, hi := f.d.bounds(j)
+	return max(lo, min(hi, to))
 }
 
 // norms are, of each feature, that of the coefficients of its unit, 0 where no penalty is one of several coefficients.
@@ -301,9 +298,6 @@ func (f *fold) bent(u int, w *Weights) (norm, second float64) {
 
 // atBound says that the coefficient of a feature is at a bound.
 func (f *fold) atBound(j int) bool {
-	if f.d.lower == nil && f.d.upper == nil {
-		return false
-	}
 	lo, hi := f.d.bounds(j)
 	b := f.b[j]
 	return b != 0 && (b == lo || b == hi)

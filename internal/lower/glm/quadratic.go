@@ -20,7 +20,7 @@ import (
 // of models of losses to second order, as subproblems of VF-iDCA have it. It is solved by Newton steps past the zeros
 // and bounds on their way, and sweeps that let others in, until these find none: exactly but for rounding.
 type Quadratic struct {
-	First, Second, Lower, Upper []float64 // the latter nil for no bounds
+	First, Second, Lower, Upper []float64
 	// Spent counts the multiplications of products with directions, of all solves.
 	Spent float64
 
@@ -127,7 +127,7 @@ func (p *Quadratic) stacked(rows []Rows, list []int) *residual {
 // ready has room for n coefficients.
 func (p *Quadratic) ready(n int) {
 	if p.f == nil || p.f.d.p != n {
-		d := &Data{p: n, q: 1, n: math.MaxInt, units: indices.Singles(n), plain: true, single: true, all: indices.Range(0, n)}
+		d := &Data{p: n, q: 1, n: math.MaxInt, units: indices.Singles(n), single: true, all: indices.Range(0, n)}
 		p.f = &fold{d: d, step: make([]float64, 1), one: make([]int, 1), working: d.all, part: new(part)}
 	}
 }

@@ -32,11 +32,8 @@ func (f *fold) single(j int, first, second float64) float64 {
 		return 0
 	}
 	b := f.b[j]
-	next := numerics.Soft(f.work.at(j, 0)+curve*b, first) / (curve + second)
-	if f.d.lower != nil || f.d.upper != nil {
-		lo, hi := f.d.bounds(j)
-		next = max(lo, min(hi, next))
-	}
+	lo, hi := f.d.bounds(j)
+	next := max(lo, min(hi, numerics.Soft(f.work.at(j, 0)+curve*b, first)/(curve+second)))
 	step := next - b
 	if step == 0 {
 		return 0

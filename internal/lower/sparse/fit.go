@@ -48,7 +48,6 @@ type Fit struct {
 	scale     float64   // the objective there
 	null      float64   // without coefficients
 	top       float64   // LambdaMax
-	bounded   bool
 	data      *glm.Data // a single fold that leaves nothing out
 }
 
@@ -104,16 +103,11 @@ func New(l glm.Loss, s Sample, intercept bool, t Terms, units [][]int) (g *Fit, 
 		g.all = indices.Range(0, (p+1)*g.k)
 	}
 	free := g.unpenalised(s.X)
-	g.bounded = slices.Max(g.terms.Lower) > math.Inf(-1) || slices.Min(g.terms.Upper) < math.Inf(1)
 	of.Lower, of.Upper = g.terms.of(g.all[:g.units()], g.k)
-	held := g.bounded
 	for j := range p {
 		if last := (j+1)*g.k - 1; g.shared(j) {
-			held, of.Lower[last], of.Upper[last] = true, 0, 0
+			of.Lower[last], of.Upper[last] = 0, 0
 		}
-	}
-	if !held {
-		of.Lower, of.Upper = nil, nil
 	}
 	ctx := context.Background()
 	if g.data, err = glm.New(ctx, of); err != nil {

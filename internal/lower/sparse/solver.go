@@ -140,9 +140,7 @@ func (s *solver) minimise(ctx context.Context, w *bilevel.JointWeights) bool {
 func (s *solver) penalise(w *bilevel.JointWeights) (linear []float64) {
 	n, p := len(s.set), &s.problem
 	p.First, p.Second, linear = make([]float64, n), slices.Repeat([]float64{w.Rho}, n), make([]float64, n)
-	if s.bounded {
-		p.Lower, p.Upper = s.terms.of(s.set, s.k)
-	}
+	p.Lower, p.Upper = s.terms.of(s.set, s.k)
 	one, two := s.pair(w.Penalties)
 	for i, e := range s.set {
 		if w.Rho > 0 {

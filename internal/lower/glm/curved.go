@@ -49,7 +49,6 @@ type point struct {
 	before      []float64 // coefficients of the working set before a round
 	from        []float64 // predictions before it
 	change      []float64 // of the predictions by the whole step
-	inner       Weights   // in the unit of the model
 }
 
 // renew is the mean relative change of the curvatures from which on products of one fold are made anew, and a fifth of
@@ -220,24 +219,15 @@ func (p *Path) share(ctx context.Context, within bool) {
 	}
 }
 
-// scaled are the weights of the penalties in the unit of the model of fold f.
-func (w *Weights) scaled(to *Weights, unit float64) *Weights {
-	for _, pair := range []struct {
-		to   *[]float64
-		from []float64
-	}{{&to.Norm, w.Norm}, {&to.L1, w.L1}, {&to.L2, w.L2}} {
-		if pair.from == nil {
-			*pair.to = nil
-			continue
+// scaled are the weights times a factor.
+func (w *Weights) scaled(by float64) *Weights {
+	times := func(v []float64) []float64 {
+		if v == nil {
+			return nil
 		}
-		if len(*pair.to) != len(pair.from) {
-			*pair.to = make([]float64, len(pair.from))
-		}
-		for j, v := range pair.from {
-			(*pair.to)[j] = unit * v
-		}
+		return floats.ScaleTo(make([]float64, len(v)), by, v)
 	}
-	return to
+	return &Weights{Norm: times(w.Norm), L1: times(w.L1), L2: times(w.L2)}
 }
 
 // round solves the model of a fold.
@@ -273,7 +263,7 @@ func (f *fold) round(ctx context.Context, w *Weights) {
 		} else if pt.last {
 			share = lastShare
 		}
-		f.settle(ctx, w.scaled(&pt.inner, pt.unit), ending{share: share, again: pt.own &&
+		f.settle(ctx, w.scaled(pt.unit), ending{share: share, again: pt.own &&
 			(pt.envelope != nil || pt.renew != nil)})
 		if s, ok := f.products.(*scaled); ok {
 			s.end(f)

@@ -67,7 +67,7 @@ func (d *Data) System(ctx context.Context, t int, b []float64, b0 float64, w *We
 		of := f.scaledBy(curve)
 		of.load(f, s.Features)
 		s.mean, s.curve = of.mean, of.weight/total
-		w = w.scaled(new(Weights), 1/s.curve)
+		w = w.scaled(1 / s.curve)
 	}
 	for _, j := range s.Features {
 		if v := f.work.diagonal(j) + w.second(j); !(v >= 0) || math.IsInf(v, 1) {

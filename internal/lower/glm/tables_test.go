@@ -52,7 +52,7 @@ func solve(t *testing.T, table *Table, w *Weights, tol float64) *Solution {
 	path := d.Path(context.Background())
 	var s *Solution
 	for _, factor := range []float64{30, 5, 2, 1} {
-		s = must.Of(path.Solve(context.Background(), w.scaled(&Weights{}, factor), tol))(t)
+		s = must.Of(path.Solve(context.Background(), w.scaled(factor), tol))(t)
 		require.True(t, s.Solved, "factor %g, gap %g", factor, s.Gap)
 	}
 	return s

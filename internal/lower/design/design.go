@@ -63,13 +63,8 @@ func fromCompressed(n, p int, x *sparse.CSR) *Matrix {
 			}
 		}
 	}
-	d := &Matrix{n: n, p: p, start: starts(p, entries)}
-	d.index, d.value = make([]int, d.start[p]), make([]float64, d.start[p])
-	next := slices.Clone(d.start)
-	entries(func(j, i int, v float64) {
-		d.index[next[j]], d.value[next[j]] = i, v
-		next[j]++
-	})
+	d := &Matrix{n: n, p: p}
+	d.start, d.index, d.value = compress[int](p, entries)
 	return d
 }
 

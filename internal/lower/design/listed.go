@@ -18,13 +18,7 @@ func (d *Matrix) List(columns []int) *Listed {
 			d.entries(j, func(i int, v float64) { f(i, k, v) })
 		}
 	}
-	l.start = starts(d.n, entries)
-	l.at, l.value = make([]int32, l.start[d.n]), make([]float64, l.start[d.n])
-	next := slices.Clone(l.start)
-	entries(func(i, k int, v float64) {
-		l.at[next[i]], l.value[next[i]] = int32(k), v
-		next[i]++
-	})
+	l.start, l.at, l.value = compress[int32](d.n, entries)
 	return l
 }
 
@@ -49,14 +43,21 @@ func (d *Matrix) entries(j int, f func(i int, v float64)) {
 	}
 }
 
-// starts says where each of n lists begins, and the last one ends, of entries whose first number is that of their list.
-func starts(n int, entries func(f func(i, k int, v float64))) []int {
-	out := make([]int, n+1)
-	entries(func(i, _ int, _ float64) { out[i+1]++ })
+// compress brings entries (i, k) of value v into n lists, one for each i, of which list i stands at start[i] to
+// start[i+1]-1. It goes through them twice.
+func compress[K int | int32](n int, entries func(f func(i, k int, v float64))) (start []int, at []K, value []float64) {
+	start = make([]int, n+1)
+	entries(func(i, _ int, _ float64) { start[i+1]++ })
 	for i := range n {
-		out[i+1] += out[i]
+		start[i+1] += start[i]
 	}
-	return out
+	at, value = make([]K, start[n]), make([]float64, start[n])
+	next := slices.Clone(start)
+	entries(func(i, k int, v float64) {
+		at[next[i]], value[next[i]] = K(k), v
+		next[i]++
+	})
+	return start, at, value
 }
 
 // Row returns the entries of row i: value[k] stands in column at[k] of the list, which rise. The slices are to be read

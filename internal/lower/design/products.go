@@ -27,13 +27,8 @@ func (d *Matrix) Stored() int {
 	return len(d.value)
 }
 
-// Pack copies some rows of columns of a dense design, row by row, times a factor.
-func (d *Matrix) Pack(to []float64, columns []int, from, rows int, factor float64) {
-	d.pack(to, columns, from, rows, nil, factor)
-}
-
-// pack copies some rows of columns, row by row, times a factor and weights.
-func (d *Matrix) pack(to []float64, columns []int, from, rows int, w []float64, factor float64) {
+// Pack copies some rows of columns of a dense design, row by row, times a factor and weights, nil for ones.
+func (d *Matrix) Pack(to []float64, columns []int, from, rows int, w []float64, factor float64) {
 	k := len(columns)
 	for i, j := range columns {
 		if j == Ones {
@@ -68,8 +63,8 @@ func (d *Matrix) Gram(ctx context.Context, columns []int, w []float64, threads i
 		left, right := make([]float64, k*productRows), make([]float64, k*productRows)
 		for from := 0; from < d.n && ctx.Err() == nil; from += productRows {
 			rows := min(productRows, d.n-from)
-			d.pack(left, columns, from, rows, nil, -1)
-			d.pack(right, columns, from, rows, w, 1)
+			d.Pack(left, columns, from, rows, nil, -1)
+			d.Pack(right, columns, from, rows, w, 1)
 			crew.Each(parts, threads, func(part int) {
 				lo, hi := part*productColumns, min(k, (part+1)*productColumns)
 				dense.SyrkNT(hi-lo, rows, left[lo:], k, right[lo:], k, out[lo*k+lo:], k)

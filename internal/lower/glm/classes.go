@@ -146,7 +146,7 @@ func denseClasses(
 	minus, likely, weighted := room(), room(), room()
 	for first := 0; first < n && ctx.Err() == nil; first += rowBlock {
 		rows := min(rowBlock, n-first)
-		x.X.Pack(minus, columns, first, rows, -1)
+		x.X.Pack(minus, columns, first, rows, nil, -1)
 		for l := range rows {
 			for k := range x.K {
 				c, p := curve[k*n+first+l], 0.0

@@ -17,13 +17,11 @@ type Baseline struct {
 // time.
 func (p *Point) Baseline() Baseline {
 	var b Baseline
-	sum, term := 0.0, 0
+	sum := 0.0
 	for _, g := range p.l.groups {
-		count, m := p.l.terms(g)
-		for j := range count {
-			sum += m * math.Exp(-p.logs[term+j])
+		for _, v := range p.logs[g.term : g.term+g.terms] {
+			sum += g.m * math.Exp(-v)
 		}
-		term += count
 		b.Times, b.Hazard = append(b.Times, g.time), append(b.Hazard, sum)
 	}
 	return b

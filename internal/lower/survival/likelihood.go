@@ -49,7 +49,7 @@ type Likelihood struct {
 	order     []int // of the rows by time
 	ties      Ties
 	groups    []group
-	events    int
+	terms     int
 	saturated float64
 	// weight are those of the rows, nil for ones, and shift their logarithms.
 	weight, shift []float64
@@ -60,14 +60,8 @@ type group struct {
 	from, events int
 	time         float64
 	weight       float64 // of the events
-}
-
-// terms of a group, with the weight m of each.
-func (l *Likelihood) terms(g group) (count int, m float64) {
-	if l.ties == Efron {
-		return g.events, g.weight / float64(g.events)
-	}
-	return 1, g.weight
+	term, terms  int     // the first term, and how many there are
+	m            float64 // of each of them
 }
 
 // share is c_k.
@@ -75,7 +69,7 @@ func (g group) share(k int) float64 { return 1 - float64(k)/float64(g.events) }
 
 // New takes the times of rows, see [Check], and positive weights of theirs, nil for ones.
 func New(y, weights []float64, ties Ties) *Likelihood {
-	l := &Likelihood{n: len(y), order: sorted(y), ties: ties, events: Events(y), weight: weights}
+	l := &Likelihood{n: len(y), order: sorted(y), ties: ties, weight: weights}
 	if weights != nil {
 		l.shift = make([]float64, len(weights))
 		for i, w := range weights {
@@ -94,6 +88,11 @@ func New(y, weights []float64, ties Ties) *Likelihood {
 		if g.events == 0 {
 			continue
 		}
+		g.term, g.terms, g.m = l.terms, 1, g.weight
+		if ties == Efron {
+			g.terms, g.m = g.events, g.weight/float64(g.events)
+		}
+		l.terms += g.terms
 		l.groups = append(l.groups, g)
 		l.saturated += l.best(g)
 	}
@@ -122,15 +121,6 @@ func (l *Likelihood) Weight() (sum float64) {
 	return sum
 }
 
-// Terms is the number of terms.
-func (l *Likelihood) Terms() (n int) {
-	for _, g := range l.groups {
-		k, _ := l.terms(g)
-		n += k
-	}
-	return n
-}
-
 // Point is what the likelihood needs at values f of the rows. Risks are shares: whatever the sizes of f, none is larger
 // than 1.
 type Point struct {
@@ -151,15 +141,13 @@ type Point struct {
 func (l *Likelihood) At(f []float64, old *Point) *Point {
 	p := old
 	if p == nil || p.l != l {
-		terms := l.Terms()
-		p = &Point{l: l, ratio: make([]float64, l.n), tied: make([]float64, l.n), logs: make([]float64, terms),
-			part: make([]float64, terms)}
+		p = &Point{l: l, ratio: make([]float64, l.n), tied: make([]float64, l.n), logs: make([]float64, l.terms),
+			part: make([]float64, l.terms)}
 	}
 	if p.f, p.g, p.HalfDeviance = f, f, l.saturated; l.weight != nil {
 		p.g = floats.AddTo(make([]float64, l.n), f, l.shift)
 	}
 	risk := none
-	term := len(p.logs)
 	at := l.n
 	later := func(to int) {
 		for at--; at >= to; at-- {
@@ -167,23 +155,21 @@ func (l *Likelihood) At(f []float64, old *Point) *Point {
 		}
 		at++
 	}
-	for k := len(l.groups) - 1; k >= 0; k-- {
-		g := l.groups[k]
+	for _, g := range slices.Backward(l.groups) {
 		later(g.from + g.events)
 		rest := risk
 		later(g.from)
 		own := p.tie(g)
-		count, m := l.terms(g)
-		term -= count
-		for j := range count {
+		for j := range g.terms {
 			total, part := risk, own
 			if j > 0 {
 				part, total = own+math.Log(g.share(j)), rest
 				total.add(part)
 			}
-			p.logs[term+j] = total.top + math.Log(total.sum)
-			p.part[term+j] = math.Exp(part - p.logs[term+j])
-			p.HalfDeviance += m * p.logs[term+j]
+			term := g.term + j
+			p.logs[term] = total.top + math.Log(total.sum)
+			p.part[term] = math.Exp(part - p.logs[term])
+			p.HalfDeviance += g.m * p.logs[term]
 		}
 	}
 	return p
@@ -233,7 +219,7 @@ func (p *Point) tie(g group) float64 {
 func (p *Point) Slopes(u, a []float64) {
 	l := p.l
 	before := none // sum m_k / exp(logs_k) over the times so far
-	term, at := 0, 0
+	at := 0
 	set := func(to int, hazard total, event float64) {
 		for ; at < to; at++ {
 			i := l.order[at]
@@ -243,17 +229,15 @@ func (p *Point) Slopes(u, a []float64) {
 	}
 	for _, g := range l.groups {
 		set(g.from, before, 0)
-		count, m := l.terms(g)
 		own := before // for the events
-		for k := range count {
-			one := math.Log(m) - p.logs[term+k]
+		for k := range g.terms {
+			one := math.Log(g.m) - p.logs[g.term+k]
 			if before.add(one); k == 0 {
 				own = before
 			} else {
 				own.add(one + math.Log(g.share(k)))
 			}
 		}
-		term += count
 		set(g.from+g.events, own, 1)
 	}
 	set(l.n, before, 0)
@@ -269,33 +253,25 @@ func (p *Point) Means(out, values []float64) {
 			mean += p.ratio[at] * (values[l.order[at]] - mean)
 		}
 	}
-	term := len(p.logs)
-	for k := len(l.groups) - 1; k >= 0; k-- {
-		g := l.groups[k]
+	for _, g := range slices.Backward(l.groups) {
 		later(g.from + g.events)
 		rest, own := mean, 0.0
 		later(g.from)
 		for at := g.from; at < g.from+g.events; at++ {
 			own += p.tied[at] * values[l.order[at]]
 		}
-		count, _ := l.terms(g)
-		term -= count
-		for j := range count {
-			out[term+j] = rest + p.part[term+j]*(own-rest)
+		for term := g.term; term < g.term+g.terms; term++ {
+			out[term] = rest + p.part[term]*(own-rest)
 		}
 	}
 }
 
 // Weights are the m of the terms.
-func (l *Likelihood) Weights() []float64 {
-	out := make([]float64, 0, l.events)
+func (l *Likelihood) Weights() (list []float64) {
 	for _, g := range l.groups {
-		count, m := l.terms(g)
-		for range count {
-			out = append(out, m)
-		}
+		list = append(list, slices.Repeat([]float64{g.m}, g.terms)...)
 	}
-	return out
+	return list
 }
 
 // HalfDeviance is that of values f.
@@ -305,16 +281,12 @@ func (l *Likelihood) HalfDeviance(f []float64) float64 { return l.At(f, nil).Hal
 // times, those of one time being its mean, and the weights of these events, nil for ones.
 func (p *Point) EventLosses() (losses, weights []float64) {
 	l := p.l
-	losses = make([]float64, 0, l.events)
-	term := 0
 	for _, g := range l.groups {
-		count, m := l.terms(g)
-		own := l.best(g) + m*floats.Sum(p.logs[term:term+count])
+		own := l.best(g) + g.m*floats.Sum(p.logs[g.term:g.term+g.terms])
 		rows := l.order[g.from : g.from+g.events]
 		for _, i := range rows {
 			own -= l.weightOf(i) * p.f[i]
 		}
-		term += count
 		for _, i := range rows {
 			losses = append(losses, own/g.weight)
 			if l.weight != nil {

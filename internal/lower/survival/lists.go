@@ -34,23 +34,21 @@ func (l *Likelihood) Lists() Lists {
 	for _, i := range slices.Backward(l.order) {
 		out.Row, out.Offset = append(out.Row, i), append(out.Offset, shift(i))
 	}
-	for k := len(l.groups) - 1; k >= 0; k-- {
-		g := l.groups[k]
+	for _, g := range slices.Backward(l.groups) {
 		events := l.order[g.from : g.from+g.events]
 		out.Event = append(out.Event, events...)
 		for _, i := range events {
 			out.EventWeight = append(out.EventWeight, l.weightOf(i))
 		}
-		count, m := l.terms(g)
-		for j := count - 1; j > 0; j-- {
+		for j := g.terms - 1; j > 0; j-- {
 			group := append([]int(nil), all[:l.n-g.from-g.events]...)
 			for _, i := range events {
 				group = append(group, len(out.Row))
 				out.Row, out.Offset = append(out.Row, i), append(out.Offset, math.Log(g.share(j))+shift(i))
 			}
-			out.Group, out.Weight = append(out.Group, group), append(out.Weight, m)
+			out.Group, out.Weight = append(out.Group, group), append(out.Weight, g.m)
 		}
-		out.Group, out.Weight = append(out.Group, all[:l.n-g.from:l.n-g.from]), append(out.Weight, m)
+		out.Group, out.Weight = append(out.Group, all[:l.n-g.from:l.n-g.from]), append(out.Weight, g.m)
 	}
 	return out
 }

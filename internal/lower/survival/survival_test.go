@@ -248,7 +248,7 @@ func TestWeightedLikelihood(t *testing.T) {
 				floats.AddConst(shift, moved)
 				require.InDelta(t, p.HalfDeviance, l.HalfDeviance(moved), 1e-9*(1+p.HalfDeviance))
 			}
-			u, a, means := make([]float64, len(f)), make([]float64, len(f)), make([]float64, l.Terms())
+			u, a, means := make([]float64, len(f)), make([]float64, len(f)), make([]float64, l.terms)
 			p.Slopes(u, a)
 			d, up, down := make([]float64, len(f)), make([]float64, len(f)), make([]float64, len(f))
 			for i := range d {

@@ -219,21 +219,14 @@ func (f *fold) violators(w *Weights) (list []int) {
 			continue
 		}
 		if e := f.excess(u, w, 1); e > w.Norm[u]*(1+1e-9) && e > f.noise && f.pulls(u) {
-			list, by = append(list, u), append(by, w.Norm[u]-e)
+			list, by = append(list, u), append(by, e-w.Norm[u])
 		}
 	}
 	most := max(spare, len(f.active()))
 	if len(list) <= most || w.second(f.d.units[list[0]][0]) > w.Norm[list[0]] || Sparse(f.d.x) && f.d.classes == 1 {
 		return list
 	}
-	order := make([]int, len(list))
-	floats.ArgsortStable(by, order)
-	first := make([]int, most)
-	for i, k := range order[:most] {
-		first[i] = list[k]
-	}
-	slices.Sort(first)
-	return first
+	return numerics.Foremost(list, by, most)
 }
 
 // pulls says whether the gradient of a unit at zero leads within its bounds.

@@ -1,15 +1,14 @@
 package sparse
 
 import (
-	"cmp"
 	"context"
 	"math"
 	"runtime"
-	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/internal/lower/bilevel"
+	"github.com/conetune/conetune/internal/lower/numerics"
 )
 
 // missingShare of the weight is what an entry's derivative has to be above it to be missing.
@@ -31,7 +30,8 @@ func (s *solver) Check(ctx context.Context, w *bilevel.JointWeights) (c bilevel.
 	}
 	one, two := s.pair(w.Penalties)
 	gap := 0.0
-	var missing []ranked
+	var missing []int
+	var by []float64 // how much they want to move
 	for e, g := range descent {
 		j, v := e/s.k, 0.0
 		f := s.terms.Factors[j]
@@ -49,7 +49,7 @@ func (s *solver) Check(ctx context.Context, w *bilevel.JointWeights) (c bilevel.
 			gap += off * off / (2 * (w.Rho + f*two))
 		}
 		if v == 0 && s.at[e] < 0 && off > missingShare*f*one {
-			missing = append(missing, ranked{off, e})
+			missing, by = append(missing, e), append(by, off)
 		}
 	}
 	if w.Rho == 0 {
@@ -59,12 +59,7 @@ func (s *solver) Check(ctx context.Context, w *bilevel.JointWeights) (c bilevel.
 	}
 	c.Gap = gap
 	if c.Grew = len(missing) > 0; c.Grew {
-		var list []int
-		for _, r := range foremost(missing, max(newFeatures, len(s.set))) {
-			list = append(list, r.j)
-		}
-		slices.Sort(list)
-		s.take(list)
+		s.take(numerics.Foremost(missing, by, max(newFeatures, len(s.set))))
 	}
 	return c, nil
 }
@@ -96,16 +91,4 @@ func (s *solver) gap(loss float64, descent []float64, w *bilevel.JointWeights) (
 		slant, b0 = descent[n], b[n]
 	}
 	return s.data.Gap(loss, s.null, descent[:n], b[:n], slant, b0, weights), nil
-}
-
-// ranked is an entry that is missing from what is worked with, and how much it wants to move.
-type ranked struct {
-	over float64
-	j    int
-}
-
-// foremost are the entries that want to move most, so many of them at most, the first of equal ones first.
-func foremost(list []ranked, most int) []ranked {
-	slices.SortFunc(list, func(a, b ranked) int { return cmp.Or(cmp.Compare(b.over, a.over), a.j-b.j) })
-	return list[:min(len(list), most)]
 }

@@ -70,9 +70,6 @@ func (s *solver) prepare(k int) {
 	m.second, m.descent = m.look.matrix(s.ctx, s.set), make([]float64, n)
 	for i, e := range s.set {
 		m.descent[i] = m.look.x.Dot(e, m.look.slopes)
-		for l := range i { // one of the two
-			m.second[l*n+i] = m.second[i*n+l]
-		}
 	}
 }
 

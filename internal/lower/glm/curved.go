@@ -27,9 +27,8 @@ type curved struct {
 
 // point is where the fit of a fold of a [Loss] is.
 type point struct {
-	sum         Sum       // of the training rows
+	coupled     Coupled   // the loss of the training rows
 	envelope    *envelope // nil but of a pinball loss
-	coupled     Coupled   // of a joint loss
 	renew       func() Coupled
 	products    int       // of truncated steps, in this solve
 	truncated   bool      // as the last step was
@@ -57,7 +56,6 @@ const renew, leastCurve = 0.1, 1e-7
 
 // bend makes the data ready for a loss.
 func (d *Data) bend(t *Table) {
-	j, whole := t.Loss.(joint)
 	_, banded := t.Loss.(Pinball)
 	hazards, added := t.Loss.(Hazards)
 	d.intercept = d.intercept || added
@@ -85,7 +83,7 @@ func (d *Data) bend(t *Table) {
 				val[i] = w
 			}
 		}
-		d.curved.val[k], d.curved.unit[k] = t.Loss.Rows(d.y[0], val), floats.Sum(val)
+		d.curved.val[k], d.curved.unit[k] = t.Loss.Rows(d.y[0], val)().Sum, floats.Sum(val)
 		if added {
 			d.curved.unit[k] = hazards.Unit
 		}
@@ -96,16 +94,12 @@ func (d *Data) bend(t *Table) {
 		d.predict(&pt)
 		if pinball, ok := t.Loss.(Pinball); ok {
 			pt.envelope, pt.b0 = pinball.envelope(d.y[0], train, pt.eta, d.intercept)
-			pt.sum = pt.envelope.sum
+			pt.coupled.Sum = pt.envelope.sum
 			d.look(&pt)
 			pt.null = pt.envelope.loss / total
 		} else {
-			if whole {
-				pt.renew = j.Joint(d.y[0], train)
-				pt.sum = pt.renew().Sum
-			} else {
-				pt.sum = t.Loss.Rows(d.y[0], train)
-			}
+			pt.renew = t.Loss.Rows(d.y[0], train)
+			pt.coupled = pt.renew()
 			d.level(&pt)
 			pt.null = pt.value
 		}
@@ -144,11 +138,9 @@ func (d *Data) start(t int) *point {
 	if pt.envelope != nil {
 		e := *pt.envelope
 		e.about = slices.Clone(e.about)
-		pt.envelope, pt.sum = &e, e.sum
-	}
-	if pt.renew != nil {
+		pt.envelope, pt.coupled.Sum = &e, e.sum
+	} else {
 		pt.coupled = pt.renew()
-		pt.sum = pt.coupled.Sum
 	}
 	d.predict(&pt)
 	d.look(&pt)
@@ -158,7 +150,7 @@ func (d *Data) start(t int) *point {
 
 // look computes the loss at the predictions, and its derivatives.
 func (d *Data) look(pt *point) {
-	pt.value, pt.slant = pt.sum(pt.eta, pt.pull, pt.curve)/pt.total, 0
+	pt.value, pt.slant = pt.coupled.Sum(pt.eta, pt.pull, pt.curve)/pt.total, 0
 	if d.intercept {
 		pt.slant = floats.Sum(pt.pull) / pt.total
 	}
@@ -179,7 +171,7 @@ func raise(curve []float64, rows []bool) {
 }
 
 // share makes the products of all folds anew, of the mean curvatures of the folds that train a row, where these have
-// changed; within a solve, not for folds that have all second derivatives of a joint loss.
+// changed; within a solve, not for folds that have all second derivatives of a coupled loss.
 func (p *Path) share(ctx context.Context, within bool) {
 	d := p.d
 	curve, count := make([]float64, d.n), make([]float64, d.n)
@@ -211,7 +203,7 @@ func (p *Path) share(ctx context.Context, within bool) {
 	}
 	for _, f := range p.folds {
 		pt := f.point
-		joint := pt.own && pt.renew != nil
+		joint := pt.own && pt.coupled.Second != nil
 		if joint && !within || !joint && (renewed || !begun) {
 			f.products, f.part, f.local, pt.own = p.model.products, p.model.parts[f.number], nil, false
 			pt.model, pt.unit = p.model.weights, pt.total/f.part.weight
@@ -242,7 +234,7 @@ func (f *fold) round(ctx context.Context, w *Weights) {
 	}
 	if _, ok := f.products.(*banded); ok {
 		pt.model, pt.unit = slices.Clone(pt.curve), 1
-	} else if pt.own && pt.renew != nil {
+	} else if pt.own && pt.coupled.Second != nil {
 		if f.products != products(pt.whole) {
 			pt.whole = new(whole)
 			f.products = pt.whole
@@ -264,7 +256,7 @@ func (f *fold) round(ctx context.Context, w *Weights) {
 			share = lastShare
 		}
 		f.settle(ctx, w.scaled(pt.unit), ending{share: share, again: pt.own &&
-			(pt.envelope != nil || pt.renew != nil)})
+			(pt.envelope != nil || pt.coupled.Second != nil)})
 		if s, ok := f.products.(*scaled); ok {
 			s.end(f)
 		}
@@ -469,7 +461,7 @@ const roundedFall = 1e-15
 // is small, envelopeShare that of one of an envelope, of which the bends count for more, lastShare that of the last
 // model of a small single fit, whose coefficients then have twice the digits that the gap asks for, and stallShare that
 // of the decrease in the round before from which on a round is slow. After two of these a fold has curvatures of its
-// own, or of a joint loss all second derivatives.
+// own, or of a coupled loss all second derivatives.
 const modelShare, envelopeShare, lastShare, stallShare = 1e-2, 0.1, 1e-10, 0.2
 
 // Gap bounds how far the objective of a convex loss that is not negative is from its least, where the loss has some

@@ -16,11 +16,12 @@ const mostGaps = 0.05
 // Shares says whether the folds of a table may have so many gaps: with a curved loss of rows, and products of all
 // features.
 func (t *Table) Shares(gaps int) bool {
+	switch t.Loss.(type) {
+	case nil, Hazards, Multinomial, Pinball:
+		return false
+	}
 	n, p := t.X.Dims()
-	_, coupled := t.Loss.(joint)
-	_, pinball := t.Loss.(Pinball)
-	return float64(gaps) <= mostGaps*float64(n)*float64(p) && t.Loss != nil && !coupled && !pinball && !Sparse(t.X) &&
-		byProducts(n, p, len(t.Folds))
+	return float64(gaps) <= mostGaps*float64(n)*float64(p) && !Sparse(t.X) && byProducts(n, p, len(t.Folds))
 }
 
 // dots adds to the products of the columns with r what fold t has more, and rows to those of the rows with b.

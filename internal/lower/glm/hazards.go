@@ -23,12 +23,7 @@ type Hazards struct {
 }
 
 // Rows implements [Loss].
-func (h Hazards) Rows(y, weights []float64) Sum {
-	return h.Joint(y, weights)().Sum
-}
-
-// Joint implements [joint].
-func (h Hazards) Joint(y, weights []float64) func() Coupled {
+func (h Hazards) Rows(y, weights []float64) func() Coupled {
 	var list []int
 	var times, weight []float64
 	ones := true
@@ -90,23 +85,7 @@ func sumOf(likelihood *survival.Likelihood, list []int, roots []float64) Coupled
 	}}
 }
 
-// joint is a loss whose second derivatives are not those of its rows alone.
-type joint interface {
-	Loss
-	// Joint makes what Rows is, with its second derivatives, for one goroutine at a time.
-	Joint(y, weights []float64) func() Coupled
-}
-
-// Coupled is a sum of losses with its second derivatives at the last predictions, while the curvatures there are as it
-// has left them: by rows, in entries of a table, and times a vector of predictions, which it takes the place
-// of. The latter is nil where it is not known.
-type Coupled struct {
-	Sum    Sum
-	Second func(ctx context.Context, x design.Classes, entries []int, threads int) []float64
-	Times  func(v []float64)
-}
-
-// whole are the products of the working set with all second derivatives of a joint loss, which are made anew where the
+// whole are the products of the working set with all second derivatives of a coupled loss, which are made anew where the
 // curvatures have changed: those of all features where these are few and most in use, as others are the next to join.
 type whole struct {
 	curve []float64 // at which they were made

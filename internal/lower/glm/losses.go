@@ -1,16 +1,34 @@
 package glm
 
-import "math"
+import (
+	"context"
+	"math"
+
+	"github.com/conetune/conetune/internal/lower/design"
+)
 
 // Loss is a smooth convex loss of one target, which is not negative.
 type Loss interface {
-	// Rows is the sum of the losses of rows of targets y, times weights; those of weight 0 are left out.
-	Rows(y, weights []float64) Sum
+	// Rows makes the sum of the losses of rows of targets y, times weights, for one goroutine at a time; those of weight
+	// 0 are left out.
+	Rows(y, weights []float64) func() Coupled
 }
 
 // Sum is a sum of losses at the predictions eta of rows. It sets pull to its derivatives, less their signs, and curve
 // to the second ones in each row alone.
 type Sum func(eta, pull, curve []float64) float64
+
+// Coupled is a sum of losses. Where its second derivatives are not those of the rows alone it has them at the last
+// predictions, while the curvatures there are as it has left them: by rows, in entries of a table, and times a vector
+// of predictions, which it takes the place of. The latter is nil where it is not known.
+type Coupled struct {
+	Sum    Sum
+	Second func(ctx context.Context, x design.Classes, entries []int, threads int) []float64
+	Times  func(v []float64)
+}
+
+// alone makes a sum of rows alone, which several goroutines may use.
+func alone(sum Sum) func() Coupled { return func() Coupled { return Coupled{Sum: sum} } }
 
 // Logistic is log(1 + exp(-y eta)) of labels y of -1 and 1.
 type Logistic struct{}
@@ -19,8 +37,8 @@ type Logistic struct{}
 const mostProduct = 0x1p900
 
 // Rows implements [Loss], without overflow.
-func (Logistic) Rows(y, weights []float64) Sum {
-	return func(eta, pull, curve []float64) float64 {
+func (Logistic) Rows(y, weights []float64) func() Coupled {
+	return alone(func(eta, pull, curve []float64) float64 {
 		sum, product := 0.0, 1.0
 		for i, w := range weights {
 			if w == 0 {
@@ -44,7 +62,7 @@ func (Logistic) Rows(y, weights []float64) Sum {
 			}
 		}
 		return sum + math.Log(product)
-	}
+	})
 }
 
 // Poisson is half the deviance of counts y of the mean exp(eta).
@@ -52,7 +70,7 @@ type Poisson struct{}
 
 // Rows implements [Loss]. A row adds y (exp(d) - 1 - d) for d = eta - log(y), which keeps its digits where means are
 // near counts.
-func (Poisson) Rows(y, weights []float64) Sum {
+func (Poisson) Rows(y, weights []float64) func() Coupled {
 	logs := make([]float64, len(y))
 	for i, v := range y {
 		if v > 0 {
@@ -60,7 +78,7 @@ func (Poisson) Rows(y, weights []float64) Sum {
 		}
 	}
 	const near = 0x1p-5 // up to which exp(d) - 1 has too few digits
-	return func(eta, pull, curve []float64) float64 {
+	return alone(func(eta, pull, curve []float64) float64 {
 		sum := 0.0
 		for i, w := range weights {
 			switch d := eta[i] - logs[i]; {
@@ -80,16 +98,16 @@ func (Poisson) Rows(y, weights []float64) Sum {
 			}
 		}
 		return math.Max(sum, 0)
-	}
+	})
 }
 
 // Huber is half the square of y - eta up to the threshold, and goes on as a line from there.
 type Huber struct{ Threshold float64 }
 
 // Rows implements [Loss].
-func (h Huber) Rows(y, weights []float64) Sum {
+func (h Huber) Rows(y, weights []float64) func() Coupled {
 	d := h.Threshold
-	return func(eta, pull, curve []float64) float64 {
+	return alone(func(eta, pull, curve []float64) float64 {
 		sum := 0.0
 		for i, w := range weights {
 			if w == 0 {
@@ -106,5 +124,5 @@ func (h Huber) Rows(y, weights []float64) Sum {
 			}
 		}
 		return sum
-	}
+	})
 }

@@ -16,8 +16,8 @@ import (
 type Pinball struct{ Level float64 }
 
 // Rows implements [Loss], with one of the subgradients.
-func (p Pinball) Rows(y, weights []float64) Sum {
-	return func(eta, pull, curve []float64) float64 {
+func (p Pinball) Rows(y, weights []float64) func() Coupled {
+	return alone(func(eta, pull, curve []float64) float64 {
 		sum := 0.0
 		for i, w := range weights {
 			u := p.Level
@@ -27,7 +27,7 @@ func (p Pinball) Rows(y, weights []float64) Sum {
 			sum, pull[i], curve[i] = sum+w*u*(y[i]-eta[i]), w*u, 0
 		}
 		return sum
-	}
+	})
 }
 
 // envelope is a smooth loss from below a pinball loss: with residuals r = y - eta and multipliers u of the rows, in the

@@ -58,7 +58,7 @@ func (d *Data) System(ctx context.Context, t int, b []float64, b0 float64, w *We
 		floats.AddConst(b0-pt.b0, pt.eta)
 		d.look(pt)
 		curve, total = pt.curve, pt.total
-		if pt.renew != nil {
+		if pt.coupled.Second != nil {
 			s.constant = false
 			new(whole).begin(f)
 		}

@@ -141,14 +141,7 @@ func newRows(l glm.Loss, s Sample, weights []float64, n float64) *rowSet {
 	} else if l == nil {
 		l = glm.Huber{Threshold: math.Inf(1)}
 	}
-	if of, ok := l.(interface {
-		Joint(y, weights []float64) func() glm.Coupled
-	}); ok {
-		r.of = of.Joint(s.Y, weights)
-	} else {
-		sum := l.Rows(s.Y, weights)
-		r.of = func() glm.Coupled { return glm.Coupled{Sum: sum} }
-	}
+	r.of = l.Rows(s.Y, weights)
 	return r
 }
 

@@ -18,8 +18,9 @@ import (
 // all classes changes nothing: the last one has the constant 0, and the others are entries without a penalty.
 type Multinomial struct{ Classes int }
 
-// Rows implements [Loss]. The curvatures are the probabilities times the weights. With the probabilities p_i of the classes in a row and its entries x_i, the second
-// derivatives are the sums of w_i (p_i x_i)(x_i)' within a class, less those of w_i (p_i x_i)(p_i x_i)'.
+// Rows implements [Loss]. The curvatures are the probabilities times the weights. With the probabilities p_i of the
+// classes in a row and its entries x_i, the second derivatives are the sums of w_i (p_i x_i)(x_i)' within a class, less
+// those of w_i (p_i x_i)(p_i x_i)'.
 func (m Multinomial) Rows(y, weights []float64) func() Coupled {
 	n := len(y)
 	return func() Coupled {

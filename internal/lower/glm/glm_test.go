@@ -445,7 +445,8 @@ func TestCentre(t *testing.T) {
 	for range 200 {
 		k := 2 + rng.IntN(5)
 		none := slices.Repeat([]float64{math.Inf(1)}, k)
-		d := &Data{classes: k, p: k, q: 1, units: indices.Singles(k), lower: floats.ScaleTo(make([]float64, k), -1, none), upper: none}
+		d := &Data{classes: k, p: k, q: 1, units: indices.Singles(k), upper: none,
+			lower: floats.ScaleTo(make([]float64, k), -1, none)}
 		f := &fold{d: d, b: make([]float64, k)}
 		w := &Weights{Norm: make([]float64, k), L2: make([]float64, k)}
 		f.inWork = slices.Repeat([]bool{true}, k)

@@ -85,8 +85,9 @@ func sumOf(likelihood *survival.Likelihood, list []int, roots []float64) Coupled
 	}}
 }
 
-// whole are the products of the working set with all second derivatives of a coupled loss, which are made anew where the
-// curvatures have changed: those of all features where these are few and most in use, as others are the next to join.
+// whole are the products of the working set with all second derivatives of a coupled loss, which are made anew where
+// the curvatures have changed: those of all features where these are few and most in use, as others are the next to
+// join.
 type whole struct {
 	curve []float64 // at which they were made
 	place []int     // of each feature, -1 for none

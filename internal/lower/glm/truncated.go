@@ -19,10 +19,10 @@ const (
 	truncatedProducts, truncatedLoosest = 250, 0.1
 )
 
-// truncated takes the coefficients of large working sets of a coupled loss to the minimum of its model in their orthant,
-// with zeros on the side to which they want to move, by conjugate gradients, to an accuracy that grows with that of the
-// point; what leaves the orthant on the way is zero (Byrd, Chin, Nocedal, Oztoprak, A family of second-order methods
-// for convex l1-regularized optimization, Math. Program. 2016). It says whether it has.
+// truncated takes the coefficients of large working sets of a coupled loss to the minimum of its model in their
+// orthant, with zeros on the side to which they want to move, by conjugate gradients, to an accuracy that grows with
+// that of the point; what leaves the orthant on the way is zero (Byrd, Chin, Nocedal, Oztoprak, A family of
+// second-order methods for convex l1-regularized optimization, Math. Program. 2016). It says whether it has.
 func (f *fold) truncated(ctx context.Context, w *Weights) bool {
 	pt, x := f.point, f.d.entries()
 	size := len(f.working)

@@ -17,6 +17,7 @@ import (
 	"github.com/conetune/conetune/internal/lower/bilevel"
 	"github.com/conetune/conetune/internal/lower/design"
 	"github.com/conetune/conetune/internal/lower/glm"
+	"github.com/conetune/conetune/internal/lower/numerics"
 	"github.com/conetune/conetune/internal/lower/sparse"
 	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/lower"
@@ -110,7 +111,7 @@ func TestTruncated(t *testing.T) {
 		copy(out, x.RawVector().Data)
 	}
 	v := make([]float64, k)
-	truncated(context.Background(), product, q.RawVector().Data, v, steps)
+	numerics.Truncated(context.Background(), product, q.RawVector().Data, v, steps)
 
 	square.Mul(&h, &h)
 	krylov, basis := mat.NewDense(k, steps, nil), mat.NewVecDense(k, nil)
@@ -133,7 +134,7 @@ func TestTruncated(t *testing.T) {
 		h.Set(i, i, h.At(i, i)+20)
 	}
 	require.NoError(t, exact.Solve(&h, q))
-	truncated(context.Background(), product, q.RawVector().Data, v, k)
+	numerics.Truncated(context.Background(), product, q.RawVector().Data, v, k)
 	floats.Sub(v, exact.RawMatrix().Data)
 	require.Less(t, floats.Norm(v, 2), 1e-5*mat.Norm(&exact, 2))
 }

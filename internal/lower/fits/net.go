@@ -171,7 +171,7 @@ func (m *Net) gradient(ctx context.Context, at *lower.Point, mode lower.Mode, to
 	}
 	v, columns := s.gradient, m.kept != nil && (mode == lower.Forward || mode == lower.Truncated)
 	if !columns {
-		v = h.Solve(ctx, v, innerOf(ctx, mode))
+		v = h.Solve(ctx, v, mode == lower.Truncated)
 	}
 	one := make([]float64, m.dim) // the penalties are linear in their weights
 	for i := range out {
@@ -182,7 +182,7 @@ func (m *Net) gradient(ctx context.Context, at *lower.Point, mode lower.Mode, to
 		w, _ := m.weights(one)
 		q := h.Slope(w)
 		if one[i] = 0; columns {
-			q = h.Solve(ctx, q, innerOf(ctx, mode))
+			q = h.Solve(ctx, q, mode == lower.Truncated)
 		}
 		out[i] = -floats.Dot(q, v)
 	}

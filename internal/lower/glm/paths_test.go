@@ -300,7 +300,7 @@ func TestSystem(t *testing.T) {
 			for l := range q {
 				q[l] = math.Sin(float64(l))
 			}
-			v := s.Solve(context.Background(), q, nil)
+			v := s.Solve(context.Background(), q, false)
 			var image, back mat.VecDense
 			image.MulVec(root, mat.NewVecDense(size, v))
 			back.MulVec(root.T(), &image)

@@ -105,19 +105,16 @@ func (s *System) Slope(w *Weights) []float64 {
 	return g
 }
 
-// Inner solves a system, given the products of its matrix with directions.
-type Inner func(times func(out, v []float64), q []float64) []float64
-
-// Solve returns the solution, of the coefficients and then the constant. The system of the coefficients alone, centred,
-// may be left to inner, nil for not.
-func (s *System) Solve(ctx context.Context, q []float64, inner Inner) []float64 {
+// Solve returns the solution, of the coefficients and then the constant. Truncated, the system of the coefficients
+// alone, centred, is solved by as many steps as it has unknowns at most, see [numerics.Truncated].
+func (s *System) Solve(ctx context.Context, q []float64, truncated bool) []float64 {
 	k := len(s.Features)
 	v := slices.Clone(q[:k])
 	if s.constant { // whose equation says that the means times v add up to q_0 / curve less v_0
 		floats.AddScaled(v, -q[k], s.mean)
 	}
 	floats.Scale(1/s.curve, v)
-	if inner != nil {
+	if truncated {
 		times := s.newton.times
 		if f := s.newton.f; f.coupled(s.newton.unit, s.newton.w) { // whose products cost more
 			h, _, _ := s.newton.matrix()
@@ -128,7 +125,7 @@ func (s *System) Solve(ctx context.Context, q []float64, inner Inner) []float64 
 				floats.Scale(-1, out)
 			}
 		}
-		v = inner(times, v)
+		numerics.Truncated(ctx, times, slices.Clone(v), v, k)
 	} else {
 		v = s.newton.solve(ctx, v, s.tol)
 	}

@@ -1,36 +1,21 @@
-package fits
+package numerics
 
 import (
 	"context"
 	"math"
 
 	"gonum.org/v1/gonum/floats"
-
-	"github.com/conetune/conetune/internal/lower/glm"
-	"github.com/conetune/conetune/lower"
 )
 
-// innerOf solves systems of derivatives in the truncated mode, by as many steps as they have unknowns; nil else.
-func innerOf(ctx context.Context, mode lower.Mode) glm.Inner {
-	if mode != lower.Truncated {
-		return nil
-	}
-	return func(multiply func(out, v []float64), q []float64) []float64 {
-		v := make([]float64, len(q))
-		truncated(ctx, multiply, q, v, len(q))
-		return v
-	}
-}
-
-// truncatedTol is the relative size of the residual H v - q, and of its product with H, at which truncated ends.
+// truncatedTol is the relative size of the residual H v - q, and of its product with H, at which [Truncated] ends.
 const truncatedTol = 1e-6
 
-// truncated sets v to an approximate solution of H v = q, for a positive semidefinite H given by its products, by at
+// Truncated sets v to an approximate solution of H v = q, for a positive semidefinite H given by its products, by at
 // most some steps of the conjugate residual method on H^2 v = H q, from v = 0. In exact arithmetic these are the points
 // of LSMR (Fong, Saunders, SIAM J. Sci. Comput. 2011), by which the experiments of the paper solve these systems, with
 // as many steps as unknowns at most. The parts of v along eigenvectors of H with small eigenvalues come last, and
 // rounding delays them: where H is badly conditioned, the limit leaves them out.
-func truncated(ctx context.Context, multiply func(out, v []float64), q, v []float64, steps int) {
+func Truncated(ctx context.Context, multiply func(out, v []float64), q, v []float64, steps int) {
 	k := len(q)
 	clear(v)
 	// The residual rest = q - H v and image = H rest, which is the residual of H^2 v = H q; along d, hd = H d and hhd =

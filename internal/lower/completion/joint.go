@@ -96,11 +96,7 @@ func newJoint(d Data, intercept bool) (*Joint, error) {
 }
 
 func newSide(d Data, groups [][]int) (*side, error) {
-	linear, err := leastsquares.New(d.X, d.Y, false)
-	if err != nil {
-		return nil, fmt.Errorf("completion: %w", err)
-	}
-	grouped, err := leastsquares.NewGroups(linear, groups)
+	grouped, err := leastsquares.New(d.X, d.Y, groups, false)
 	if err != nil {
 		return nil, fmt.Errorf("completion: %w", err)
 	}
@@ -114,7 +110,7 @@ func newSide(d Data, groups [][]int) (*side, error) {
 				d.Col[k], d.M, d.N)
 		}
 	}
-	s := &side{row: d.Row, col: d.Col, y: d.Y, x: d.X, norm2: linear.Norm2}
+	s := &side{row: d.Row, col: d.Col, y: d.Y, x: d.X, norm2: grouped.Norm2}
 	for k := range groups {
 		s.lipschitz = append(s.lipschitz, grouped.LargestEigenvalue(k)*float64(len(d.Y)))
 	}

@@ -17,7 +17,7 @@ import (
 
 // Problem is the known entries prepared for many solves, which do not change it and may run at the same time.
 type Problem struct {
-	groups   *leastsquares.Groups
+	groups   *leastsquares.Data
 	m, n     int
 	row, col []int
 	interior *interiorData // of small completions, else nil
@@ -94,11 +94,7 @@ func (c *Problem) Dense(s *Solution) []float64 {
 
 // New checks and prepares the data, whose slices are kept.
 func New(d Data, intercept bool) (*Problem, error) {
-	linear, err := leastsquares.New(d.X, d.Y, intercept)
-	if err != nil {
-		return nil, fmt.Errorf("completion: %w", err)
-	}
-	groups, err := leastsquares.NewGroups(linear, d.Groups)
+	groups, err := leastsquares.New(d.X, d.Y, d.Groups, intercept)
 	if err != nil {
 		return nil, fmt.Errorf("completion: %w", err)
 	}

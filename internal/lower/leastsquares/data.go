@@ -9,7 +9,8 @@ import (
 	"github.com/conetune/conetune/internal/lower/design"
 )
 
-// Data is a design with targets, prepared for many solves, which do not change it.
+// Data is a design with targets, whose features are divided into groups, prepared for many solves, which do not change
+// it.
 type Data struct {
 	X         *design.Matrix
 	Y         []float64 // centred if there is an intercept
@@ -18,11 +19,12 @@ type Data struct {
 	Mean      []float64 // means of the columns; nil without intercept
 	Norm2     []float64 // squared norms of the (centred) columns
 	Scale     float64   // the objective at zero
+	Members   [][]int   // features of each group
 }
 
-// New checks and prepares the data: y has a target for each row of x. It keeps a
-// reference to the design.
-func New(x *design.Matrix, y []float64, intercept bool) (*Data, error) {
+// New checks and prepares the data: y has a target for each row of x, and the features are divided as [Divide] has it.
+// It keeps a reference to the design.
+func New(x *design.Matrix, y []float64, members [][]int, intercept bool) (*Data, error) {
 	n, p := x.Dims()
 	switch {
 	case n == 0:
@@ -35,7 +37,7 @@ func New(x *design.Matrix, y []float64, intercept bool) (*Data, error) {
 			return nil, fmt.Errorf("target of row %d is %g, expected a finite number", i, v)
 		}
 	}
-	g := &Data{X: x, Y: y, Intercept: intercept, Norm2: make([]float64, p)}
+	g := &Data{X: x, Y: y, Intercept: intercept, Norm2: make([]float64, p), Members: members}
 	if intercept {
 		g.YMean = floats.Sum(y) / float64(n)
 		g.Y = make([]float64, n)
@@ -59,7 +61,7 @@ func New(x *design.Matrix, y []float64, intercept bool) (*Data, error) {
 		}
 	}
 	g.Scale = floats.Dot(g.Y, g.Y) / (2 * float64(n))
-	return g, nil
+	return g, Divide(members, p)
 }
 
 // Relative is a gap in units of the objective at b = 0.

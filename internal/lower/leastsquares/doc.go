@@ -2,5 +2,5 @@
 //
 //	minimize over b (and b0)   1/(2n) |y - X b - b0|^2 + penalties.
 //
-// [Data] is the prepared data, and [Groups] divides the features for norms of groups of coefficients.
+// [Data] is the prepared data, whose features are divided for norms of groups of coefficients.
 package leastsquares

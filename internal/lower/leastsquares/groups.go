@@ -9,17 +9,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Groups is data whose features are divided into groups.
-type Groups struct {
-	*Data
-	Members [][]int
-}
-
-// NewGroups divides the features of data, see [Divide].
-func NewGroups(g *Data, members [][]int) (*Groups, error) {
-	return &Groups{Data: g, Members: members}, Divide(members, g.X.Columns())
-}
-
 // Divide says what is wrong with groups of p features: members lists those of each, and each feature is in one.
 func Divide(members [][]int, p int) error {
 	of := slices.Repeat([]int{-1}, p)
@@ -44,8 +33,8 @@ func Divide(members [][]int, p int) error {
 }
 
 // Weights spreads and checks those of the norms, all of them positive.
-func (q *Groups) Weights(ofNorms []float64) ([]float64, error) {
-	norm, err := Spread("Norm", ofNorms, len(q.Members))
+func (g *Data) Weights(ofNorms []float64) ([]float64, error) {
+	norm, err := Spread("Norm", ofNorms, len(g.Members))
 	if k := slices.Index(norm, 0); err == nil && k >= 0 {
 		return nil, fmt.Errorf("group %d has no penalty, expected a positive weight", k)
 	}
@@ -56,10 +45,10 @@ func (q *Groups) Weights(ofNorms []float64) ([]float64, error) {
 const eigenMost = 100
 
 // LargestEigenvalue returns that of X_g'X_g / n for group k, as the columns are, or a bound of it.
-func (q *Groups) LargestEigenvalue(k int) float64 {
-	set, trace := q.Members[k], 0.0
+func (g *Data) LargestEigenvalue(k int) float64 {
+	set, trace := g.Members[k], 0.0
 	for _, j := range set {
-		trace += q.Norm2[j] / float64(q.X.Rows())
+		trace += g.Norm2[j] / float64(g.X.Rows())
 	}
 	// Beyond these sizes the eigenvalues of gonum, which scales matrices by themselves there, are not to be had; nor are
 	// those of blocks of entries that are as small beside the others, which are nothing.
@@ -67,10 +56,10 @@ func (q *Groups) LargestEigenvalue(k int) float64 {
 		return trace
 	}
 	h := mat.NewSymDense(len(set), nil)
-	products := q.X.Gram(context.Background(), set, nil, 1)
+	products := g.X.Gram(context.Background(), set, nil, 1)
 	for i := range set {
 		for j := i; j < len(set); j++ {
-			if v := products[i*len(set)+j] / float64(q.X.Rows()); math.Abs(v) >= 1e-30*trace {
+			if v := products[i*len(set)+j] / float64(g.X.Rows()); math.Abs(v) >= 1e-30*trace {
 				h.SetSym(i, j, v)
 			}
 		}
@@ -83,9 +72,9 @@ func (q *Groups) LargestEigenvalue(k int) float64 {
 }
 
 // Size is |b_g|_2.
-func (q *Groups) Size(k int, b []float64) float64 {
+func (g *Data) Size(k int, b []float64) float64 {
 	sum := 0.0
-	for _, j := range q.Members[k] {
+	for _, j := range g.Members[k] {
 		sum += b[j] * b[j]
 	}
 	return math.Sqrt(sum)

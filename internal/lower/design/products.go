@@ -16,9 +16,6 @@ const (
 	productColumns, productRows = 64, 256
 )
 
-// packed says that products go by blocks of dense columns.
-func (d *Matrix) packed() bool { return d.dense != nil || d.p == 0 }
-
 // Stored is the number of stored entries.
 func (d *Matrix) Stored() int {
 	if d.dense != nil {
@@ -59,7 +56,7 @@ func (d *Matrix) Gram(ctx context.Context, columns []int, w []float64, threads i
 	k := len(columns)
 	out := dense.Zeros(k * k) // the lower triangle by columns
 	parts := (k + productColumns - 1) / productColumns
-	if d.packed() {
+	if d.dense != nil || d.p == 0 { // by blocks of dense columns
 		left, right := make([]float64, k*productRows), make([]float64, k*productRows)
 		for from := 0; from < d.n && ctx.Err() == nil; from += productRows {
 			rows := min(productRows, d.n-from)
@@ -86,12 +83,6 @@ func (d *Matrix) Gram(ctx context.Context, columns []int, w []float64, threads i
 			}
 		})
 	}
-	for from := 0; from < k; from += productColumns { // in blocks that stay in the cache
-		for i := from; i < k; i++ {
-			for l := from; l < min(i, from+productColumns); l++ {
-				out[i*k+l] = out[l*k+i]
-			}
-		}
-	}
+	dense.Mirror(out, k)
 	return out
 }

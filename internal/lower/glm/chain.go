@@ -207,7 +207,7 @@ func (c *chain) newton(f *fold, w *Weights) (cut bool) {
 		}
 	}
 	step, full := slices.Clone(fall), slices.Clone(system)
-	mirror(full, k)
+	dense.Mirror(full, k)
 	factorise(k, system, slight).solve(step)
 	values, cut := c.follow(list, full, fall, step, w)
 	to := slices.Clone(c.b)

@@ -49,7 +49,7 @@ func newGram(ctx context.Context, d *Data) *gram {
 	})
 	if g.all = all.less; ctx.Err() == nil {
 		dense.Scale(g.all, -1)
-		mirror(g.all, d.p)
+		dense.Mirror(g.all, d.p)
 	}
 	return g
 }

@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/conetune/conetune/internal/dense"
 	"github.com/conetune/conetune/internal/indices"
 	"github.com/conetune/conetune/internal/lower/design"
 	"github.com/conetune/conetune/internal/lower/survival"
@@ -119,6 +120,6 @@ func (g *whole) begin(f *fold) {
 	}
 	if l.h = g.h; len(at) < g.order || !consecutive(g.place, features) {
 		l.h = pick(g.h, g.order, at)
-		mirror(l.h, len(at))
+		dense.Mirror(l.h, len(at))
 	}
 }

@@ -231,7 +231,7 @@ func (p *part) centre(h []float64, n int) {
 			column[i] = column[i]/p.weight - p.mean[j]*p.mean[i]
 		}
 	}
-	mirror(h, n)
+	dense.Mirror(h, n)
 }
 
 // constant is the share of the mean square of a column up to which that about the mean is rounding.
@@ -243,20 +243,6 @@ func about(squares, mean float64) float64 {
 		return out
 	}
 	return 0
-}
-
-// mirror copies the lower triangle to the upper one, in blocks that stay in the cache.
-func mirror(h []float64, n int) {
-	const block = 64
-	for j0 := 0; j0 < n; j0 += block {
-		for i0 := j0; i0 < n; i0 += block {
-			for j := j0; j < min(n, j0+block); j++ {
-				for i := max(i0, j+1); i < min(n, i0+block); i++ {
-					h[i*n+j] = h[j*n+i]
-				}
-			}
-		}
-	}
 }
 
 // each runs f for each fold on the threads that there are.

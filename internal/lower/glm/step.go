@@ -147,7 +147,7 @@ func (f *fold) spectrum(u int) spectrum {
 	const few = 128 // members up to which eigenvalues are computed; a sum of absolute values bounds those of more
 	n, products := len(members), f.work.block(members)
 	if n <= few {
-		mirror(products, n)
+		dense.Mirror(products, n)
 		e.products = products
 	}
 	h := mat.NewSymDense(n, products)

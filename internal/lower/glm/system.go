@@ -118,7 +118,7 @@ func (s *System) Solve(ctx context.Context, q []float64, truncated bool) []float
 		times := s.newton.times
 		if f := s.newton.f; f.coupled(s.newton.unit, s.newton.w) { // whose products cost more
 			h, _, _ := s.newton.matrix()
-			mirror(h, k)
+			dense.Mirror(h, k)
 			times = func(out, v []float64) {
 				clear(out)
 				dense.GemvN(k, k, h, k, v, out) // less that

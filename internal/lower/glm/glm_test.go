@@ -160,19 +160,18 @@ func TestDerivatives(t *testing.T) {
 	for loss, y := range y {
 		weights := []float64{1, 2, 0.5, 1, 0}
 		of := loss.Rows(y, weights)()
-		sum := of.Sum
 		eta, pull, curve := []float64{0.3, -0.5, 0.2, 1, -2}, make([]float64, 5), make([]float64, 5)
-		value := sum(eta, pull, curve)
+		value := of.Sum(eta, pull, curve)
 		got := slices.Clone(pull)
 		second := slices.Clone(curve)
 		require.Positive(t, value)
 		const step = 1e-5
 		for i := range eta {
 			eta[i] += step
-			up := sum(eta, pull, curve)
+			up := of.Sum(eta, pull, curve)
 			down := pull[i]
 			eta[i] -= 2 * step
-			low := sum(eta, pull, curve)
+			low := of.Sum(eta, pull, curve)
 			require.InDelta(t, (low-up)/(2*step), got[i], 1e-8, "%T", loss)
 			if bend := (pull[i] - down) / (2 * step); loss == (Hazards{}) || loss == (Hazards{Ties: survival.Efron}) {
 				require.GreaterOrEqual(t, second[i], bend-1e-8)
@@ -444,9 +443,8 @@ func TestCentre(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	for range 200 {
 		k := 2 + rng.IntN(5)
-		none := slices.Repeat([]float64{math.Inf(1)}, k)
-		d := &Data{classes: k, p: k, q: 1, units: indices.Singles(k), upper: none,
-			lower: floats.ScaleTo(make([]float64, k), -1, none)}
+		d := &Data{classes: k, p: k, q: 1, units: indices.Singles(k), upper: slices.Repeat([]float64{math.Inf(1)}, k)}
+		d.lower = floats.ScaleTo(make([]float64, k), -1, d.upper)
 		f := &fold{d: d, b: make([]float64, k)}
 		w := &Weights{Norm: make([]float64, k), L2: make([]float64, k)}
 		f.inWork = slices.Repeat([]bool{true}, k)

@@ -225,10 +225,9 @@ type kind struct {
 	place place
 	// ray says that a cone with one row is the ray of the nonnegative numbers.
 	ray bool
-	// maker takes all cones of the kind in a problem, which may share work space, and returns what makes one of
-	// them. It is nil where the rows become equations and inequalities.
-	maker func(all []backends.Cone, within dense.Within) func(c backends.Cone) cone
-	// bytes is what a cone takes beyond its rows, for itself and for what it shares; nil for nothing.
+	// maker makes one. It is nil where the rows become equations and inequalities.
+	maker func(c backends.Cone, work *matrixWork) cone
+	// bytes is what a cone takes beyond its rows, for itself and of the work space; nil for nothing.
 	bytes func(c backends.Cone) (own, shared int64)
 	// examples are what the tests of all cones run on.
 	examples []backends.Cone
@@ -253,12 +252,12 @@ var kinds = []kind{
 			backends.Nonnegative(4), backends.Nonnegative(5), backends.Nonnegative(9), backends.Nonnegative(40)}},
 	{kind: backends.BoxCone, place: boundRows},
 	{kind: backends.SecondOrderCone, place: normRows, ray: true,
-		maker: alone(func(c backends.Cone) cone { return newSecondOrder(c.Dim) }),
+		maker: func(c backends.Cone, _ *matrixWork) cone { return newSecondOrder(c.Dim) },
 		examples: []backends.Cone{
 			backends.SecondOrder(2), backends.SecondOrder(3), backends.SecondOrder(4), backends.SecondOrder(5),
 			backends.SecondOrder(9), backends.SecondOrder(40),
 		}},
-	{kind: backends.PSDCone, place: otherRows, ray: true, maker: semidefinites, bytes: bytesOfMatrices,
+	{kind: backends.PSDCone, place: otherRows, ray: true, maker: semidefiniteOf, bytes: bytesOfMatrices,
 		examples: []backends.Cone{backends.PSD(2), backends.PSD(3), backends.PSD(6)}},
 	{kind: backends.ExponentialCone, place: otherRows,
 		maker: nonsymmetrics(exponentials(false)), bytes: bytesOfPath,
@@ -279,11 +278,6 @@ var kinds = []kind{
 	{kind: backends.DualGeneralizedPowerCone, place: otherRows, bytes: bytesOfPath,
 		maker:    nonsymmetrics(powers(true)),
 		examples: []backends.Cone{backends.DualGeneralizedPower([]float64{0.2, 0.1, 0.3, 0.4}, 2)}},
-}
-
-// alone is the maker of cones that share nothing.
-func alone(one func(c backends.Cone) cone) func([]backends.Cone, dense.Within) func(backends.Cone) cone {
-	return func([]backends.Cone, dense.Within) func(backends.Cone) cone { return one }
 }
 
 // kindOf returns the row of a kind, nil for one that the solver does not take.
@@ -314,31 +308,25 @@ func placeOf(c backends.Cone) place {
 	return k.place
 }
 
-// makers returns what makes the given cones, by their kinds.
-func makers(cones []backends.Cone, within dense.Within) map[backends.ConeKind]func(backends.Cone) cone {
-	all := map[backends.ConeKind][]backends.Cone{}
+// workOf makes the work space of the given cones.
+func workOf(cones []backends.Cone, within dense.Within) *matrixWork {
+	largest := 0
 	for _, c := range cones {
-		all[c.Kind] = append(all[c.Kind], c)
+		if c.Kind == backends.PSDCone {
+			largest = max(largest, backends.PSDOrder(c.Dim))
+		}
 	}
-	out := map[backends.ConeKind]func(backends.Cone) cone{}
-	for k, of := range all {
-		out[k] = kindOf(k).maker(of, within)
-	}
-	return out
+	return newMatrixWork(largest, within)
 }
 
 // bytesOf is what the cones take beyond their rows.
-func bytesOf(cones []backends.Cone) (sum int64) {
-	most := map[backends.ConeKind]int64{}
+func bytesOf(cones []backends.Cone) int64 {
+	sum, most := int64(0), int64(0)
 	for _, c := range cones {
 		if k := kindOf(c.Kind); k.bytes != nil {
 			own, shared := k.bytes(c)
-			sum += own
-			most[c.Kind] = max(most[c.Kind], shared)
+			sum, most = sum+own, max(most, shared)
 		}
 	}
-	for _, v := range most {
-		sum += v
-	}
-	return sum
+	return sum + most
 }

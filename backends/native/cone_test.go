@@ -27,7 +27,7 @@ func eachCone(t *testing.T, fn func(t *testing.T, rng *rand.Rand, c cone, n int)
 	eachExample(t, func(t *testing.T, e backends.Cone, k kind) {
 		c := cone(newNonnegative(e.Dim))
 		if k.maker != nil {
-			c = k.maker(k.examples, dense.Within{})(e)
+			c = k.maker(e, workOf(k.examples, dense.Within{}))
 		}
 		if m, ok := c.(matrixCone); ok {
 			m.take(denseRows)
@@ -232,7 +232,7 @@ func TestStepEndsOnTheBoundary(t *testing.T) {
 	eachExample(t, func(t *testing.T, e backends.Cone, k kind) {
 		c, n := cone(newNonnegative(e.Dim)), e.Dim
 		if k.maker != nil {
-			c = k.maker(k.examples, dense.Within{})(e)
+			c = k.maker(e, workOf(k.examples, dense.Within{}))
 		}
 		rng := rand.New(rand.NewPCG(1, uint64(n)))
 		_, nonsymmetric := c.(pathCone)
@@ -358,7 +358,7 @@ func nonsymmetricExamples() map[string]*nonsymmetric {
 			if k.maker == nil {
 				continue
 			}
-			if c, ok := k.maker(k.examples, dense.Within{})(e).(*nonsymmetric); ok {
+			if c, ok := k.maker(e, workOf(k.examples, dense.Within{})).(*nonsymmetric); ok {
 				out[fmt.Sprintf("%s/%d", k.kind, i)] = c
 			}
 		}

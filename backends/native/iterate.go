@@ -103,12 +103,12 @@ func (it *iterate) makeCones() {
 	if f.nonneg > 0 {
 		add(newNonnegative(f.nonneg), f.nonneg)
 	}
-	maker := makers(f.blocks, f.within())
+	work := workOf(f.blocks, f.within())
 	for _, c := range f.blocks {
 		if f.stop.Reached(100 + c.Dim) {
 			return
 		}
-		add(maker[c.Kind](c), c.Dim)
+		add(kindOf(c.Kind).maker(c, work), c.Dim)
 	}
 	it.starts = append(it.starts, at)
 }

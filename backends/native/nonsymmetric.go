@@ -59,10 +59,8 @@ type barrier interface {
 var _ pathCone = (*nonsymmetric)(nil)
 
 // nonsymmetrics returns the maker of the cones of a barrier.
-func nonsymmetrics(of func(c backends.Cone) barrier) func([]backends.Cone, dense.Within) func(backends.Cone) cone {
-	return func(_ []backends.Cone, within dense.Within) func(backends.Cone) cone {
-		return func(c backends.Cone) cone { return newNonsymmetric(of(c), c.Dim, within) }
-	}
+func nonsymmetrics(of func(c backends.Cone) barrier) func(backends.Cone, *matrixWork) cone {
+	return func(c backends.Cone, work *matrixWork) cone { return newNonsymmetric(of(c), c.Dim, work.within) }
 }
 
 func newNonsymmetric(b barrier, n int, within dense.Within) *nonsymmetric {

@@ -50,7 +50,7 @@ const (
 	denseRows
 )
 
-// matrixWork is work space shared by the semidefinite cones of a problem.
+// matrixWork is work space shared by the cones of a problem, for matrices as large as the largest semidefinite one.
 type matrixWork struct {
 	a, b, c []float64
 	eigen   *eigenWork
@@ -59,18 +59,16 @@ type matrixWork struct {
 }
 
 func newMatrixWork(n int, within dense.Within) *matrixWork {
+	if n == 0 {
+		return &matrixWork{within: within}
+	}
 	return &matrixWork{a: make([]float64, n*n), b: make([]float64, n*n), c: make([]float64, n*n),
 		eigen: newEigenWork(n, within), trial: map[int]*triangular{}, within: within}
 }
 
-// semidefinites is the maker of semidefinite cones, which share work space of the largest order.
-func semidefinites(all []backends.Cone, within dense.Within) func(backends.Cone) cone {
-	largest := 0
-	for _, c := range all {
-		largest = max(largest, backends.PSDOrder(c.Dim))
-	}
-	work := newMatrixWork(largest, within)
-	return func(c backends.Cone) cone { return newSemidefinite(backends.PSDOrder(c.Dim), work) }
+// semidefiniteOf is the maker of semidefinite cones.
+func semidefiniteOf(c backends.Cone, work *matrixWork) cone {
+	return newSemidefinite(backends.PSDOrder(c.Dim), work)
 }
 
 // bytesOfMatrices is what a semidefinite cone takes.

@@ -38,9 +38,6 @@ type cone interface {
 	step(s, z, ds, dz []float64, limit float64) float64
 	// block says how H stands in the KKT matrix.
 	block() block
-	// writeH puts -H, in the form that block announced, into the KKT values, if that is
-	// for the cone to do.
-	writeH(w *hWriter)
 }
 
 // unit writes the central pair of mu = 1, s = z = e.
@@ -56,7 +53,7 @@ type block int
 
 const (
 	diagonalBlock   block = iota // H is diagonal: a diagonalCone
-	rankTwoBlock                 // eta^2 (D + uu' - vv'), with two more rows and columns
+	rankTwoBlock                 // eta^2 (D + uu' - vv'), with two more rows and columns: a rankTwoCone
 	basisBlock                   // diagonal in another basis, see inBasis: a basisCone
 	productBlock                 // H is dense, and made from products: a matrixCone
 	eliminatedBlock              // the rows are not in the matrix: a matrixCone
@@ -67,6 +64,14 @@ type diagonalCone interface {
 	cone
 	// diagonal returns where the diagonal of H is kept.
 	diagonal() []float64
+}
+
+// rankTwoCone is a second-order cone with so many rows that two more unknowns are worth it.
+type rankTwoCone interface {
+	cone
+	// writeH puts -H into the KKT values: at are the places of the diagonal, then of v (with its pivot), then of u. It
+	// returns what to add to the pivots of the rows, and of u and v, with their signs.
+	writeH(val []float64, at []int32) (shift float64)
 }
 
 // basisCone is a cone that stands in the matrix in another basis, see inBasis.
@@ -113,16 +118,6 @@ type edgeCone interface {
 type inverseCone interface {
 	// invert moves s inside, if it is not, and writes its inverse, -grad F*(z) = s, into z.
 	invert(s, z []float64)
-}
-
-// hWriter gives a cone access to its places in the KKT values.
-type hWriter struct {
-	val []float64
-	// the places of the diagonal; rank two: then of v (with its pivot), then of u
-	at []int32
-	// shift is what writeH wants added to the pivots of the rows, and of u and v,
-	// with their signs; of no account where the block is diagonal or made from products.
-	shift float64
 }
 
 // nonnegative is the orthant, all its rows at once. H = diag(s/z).
@@ -207,14 +202,6 @@ func (c *nonnegative) invert(s, z []float64) {
 	for i, v := range s {
 		s[i] = max(v, multiplierFloor)
 		z[i] = 1 / s[i]
-	}
-}
-
-func (c *nonnegative) writeH(w *hWriter) {
-	for i, at := range w.at {
-		if at >= 0 {
-			w.val[at] = -c.h[i]
-		}
 	}
 }
 

@@ -35,7 +35,7 @@ type kkt struct {
 	second  bool      // it solves beside another, and leaves it to that to ask for the memory of krylov
 	wanting bool      // a solve went without krylov
 	baseX   []float64 // diagonal of P
-	writers []hWriter
+	at      [][]int32 // by cone, the places of its H: of the diagonal, -1 for bounds, then see rankTwoCone
 	factor  *ldl.Factor
 	shift   []float64 // the static regularisation
 	boost   float64   // multiple of it for columns and equations, see raise
@@ -268,11 +268,20 @@ func (k *kkt) write() {
 		if f.stop.Reached(4 * (k.starts[c+1] - k.starts[c])) {
 			return
 		}
-		if cn.block() == basisBlock {
-			continue
+		switch cn.block() {
+		case diagonalBlock:
+			for i, at := range k.at[c] {
+				if at >= 0 {
+					k.mat.val[at] = -k.h[i]
+				}
+			}
+		case rankTwoBlock:
+			shift := cn.(rankTwoCone).writeH(k.mat.val, k.at[c])
+			for _, p := range k.pos[k.starts[c]:k.starts[c+1]] {
+				k.shift[p] = -shift
+			}
+			k.shift[k.extra[c]], k.shift[k.extra[c]+1] = -shift, shift
 		}
-		cn.writeH(&k.writers[c])
-		k.shiftCone(c)
 	}
 	for i := range k.inBasis {
 		t := &k.inBasis[i]
@@ -332,18 +341,6 @@ func (k *kkt) lost() bool { return !(k.left <= lostSolve) }
 
 // lostSolve is what it may leave, as a multiple of what it was allowed.
 const lostSolve = 100
-
-// shiftCone sets the regularisation that cone c has asked for.
-func (k *kkt) shiftCone(c int) {
-	block, shift := k.cones[c].block(), k.writers[c].shift
-	if block != rankTwoBlock {
-		return
-	}
-	for _, p := range k.pos[k.starts[c]:k.starts[c+1]] {
-		k.shift[p] = -shift
-	}
-	k.shift[k.extra[c]], k.shift[k.extra[c]+1] = -shift, shift
-}
 
 // solve solves K (x, z) = (rx, rz), rz of length m, to the accuracy asked for, or
 // as far as it gets.

@@ -20,7 +20,7 @@ func (k *kkt) pattern(count []int32, columns int) error {
 	k.pAt, k.aAt = make([]int32, len(f.p.ind)), make([]int32, len(f.a.ind))
 	k.mat.ind = make([]int32, 0, len(f.p.ind)+len(f.a.ind)+4*k.size)
 	k.baseX = make([]float64, columns)
-	k.writers = make([]hWriter, len(k.cones))
+	k.at = make([][]int32, len(k.cones))
 	w := &patternWriter{kkt: k, what: what, columns: columns}
 	for _, part := range []func(){w.variables, func() { w.rowsOfA(count) }, w.equations, w.coneRows, w.rankTwo} {
 		if part(); w.err != nil {
@@ -36,9 +36,6 @@ func (k *kkt) pattern(count []int32, columns int) error {
 	k.mat.val = make([]float64, len(k.mat.ind))
 	k.mat.stop = f.stop
 	k.mat.split(true)
-	for c := range k.writers {
-		k.writers[c].val = k.mat.val
-	}
 	return nil
 }
 
@@ -215,9 +212,8 @@ func (w *patternWriter) coneRows() {
 
 // plainRows writes the columns of the rows of a cone. Rows of one entry without a place in the matrix are bounds.
 func (w *patternWriter) plainRows(c, from, to int, block block) {
-	h := &w.writers[c]
 	if block == diagonalBlock {
-		h.at = make([]int32, 0, to-from)
+		w.at[c] = make([]int32, 0, to-from)
 		w.bounds = make([]bound, 0, w.boundRows(from, to))
 	}
 	for i := from; i < to; i++ {
@@ -228,12 +224,12 @@ func (w *patternWriter) plainRows(c, from, to int, block block) {
 			e := w.start[i]
 			w.bounds = append(w.bounds, bound{int32(i), w.col[e], w.entry[e]})
 			w.aAt[w.entry[e]] = -1
-			h.at = append(h.at, -1)
+			w.at[c] = append(w.at[c], -1)
 			continue
 		}
 		w.row(i)
 		w.pivot(i)
-		h.at = append(h.at, w.diag[w.pos[i]])
+		w.at[c] = append(w.at[c], w.diag[w.pos[i]])
 	}
 }
 
@@ -243,14 +239,13 @@ func (w *patternWriter) rankTwo() {
 		if cn.block() != rankTwoBlock {
 			continue
 		}
-		h := &w.writers[c]
 		for side, sign := range [2]int8{-1, 1} { // v, then u
 			j := int(w.extra[c]) + side
 			for i := w.starts[c]; i < w.starts[c+1]; i++ {
-				h.at = append(h.at, w.push(w.pos[i]))
+				w.at[c] = append(w.at[c], w.push(w.pos[i]))
 			}
 			w.diag[j] = w.push(int32(j))
-			h.at = append(h.at, w.diag[j])
+			w.at[c] = append(w.at[c], w.diag[j])
 			w.end(j, sign)
 		}
 	}

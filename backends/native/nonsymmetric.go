@@ -395,5 +395,3 @@ func (c *nonsymmetric) basis(order []int32, u, values []float64) (shift float64)
 	}
 	return curvedRegularisation
 }
-
-func (c *nonsymmetric) writeH(*hWriter) {}

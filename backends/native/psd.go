@@ -351,7 +351,3 @@ func (c *semidefinite) block() block {
 	}
 	return eliminatedBlock
 }
-
-// writeH does nothing: the part of the cone in the Newton systems is computed from
-// the data, see gram.
-func (c *semidefinite) writeH(*hWriter) {}

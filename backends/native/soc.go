@@ -19,6 +19,7 @@ type secondOrder struct {
 
 var (
 	_ basisCone   = (*secondOrder)(nil)
+	_ rankTwoCone = (*secondOrder)(nil)
 	_ edgeCone    = (*secondOrder)(nil)
 	_ inverseCone = (*secondOrder)(nil)
 )
@@ -285,18 +286,18 @@ func (c *secondOrder) invert(s, z []float64) {
 }
 
 // writeH writes the rank-two form.
-func (c *secondOrder) writeH(w *hWriter) {
+func (c *secondOrder) writeH(val []float64, at []int32) (shift float64) {
 	e, n := c.eta2, len(c.w)
-	diag, v, u := w.at[:n], w.at[n:2*n+1], w.at[2*n+1:]
-	w.val[diag[0]] = -e * c.d
-	w.val[v[0]] = 0
-	w.val[u[0]] = -e * c.u0
+	diag, v, u := at[:n], at[n:2*n+1], at[2*n+1:]
+	val[diag[0]] = -e * c.d
+	val[v[0]] = 0
+	val[u[0]] = -e * c.u0
 	for i := 1; i < n; i++ {
-		w.val[diag[i]] = -e
-		w.val[v[i]] = -e * c.v1 * c.w[i]
-		w.val[u[i]] = -e * c.u1 * c.w[i]
+		val[diag[i]] = -e
+		val[v[i]] = -e * c.v1 * c.w[i]
+		val[u[i]] = -e * c.u1 * c.w[i]
 	}
-	w.val[v[n]] = -e // pivot of the row of v, negative like those of the cone
-	w.val[u[n]] = e
-	w.shift = rankTwoRegularisation * e
+	val[v[n]] = -e // pivot of the row of v, negative like those of the cone
+	val[u[n]] = e
+	return rankTwoRegularisation * e
 }

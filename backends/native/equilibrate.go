@@ -204,14 +204,13 @@ func (sc *scaling) applyObjective(f *form) {
 	}
 }
 
-// pending is what has to be done with the numbers of the problem before a Solve.
+// pending is which numbers of the problem are to be taken before a Solve: those of a constant and of the ones before.
 type pending uint8
 
 const (
-	newObjective pending = 1 << iota // q
-	newRightSide                     // b
-	newMatrices                      // P and A
-	allNumbers   = newObjective | newRightSide | newMatrices
+	newRightSide pending = 1 + iota // b
+	newObjective                    // q
+	newMatrices                     // P and A
 )
 
 // Solve does what is left of the set-up and runs the method.
@@ -262,7 +261,7 @@ func (s *solver) SolveInto(ctx context.Context, out *backends.Solution) error {
 // an error leaves the rest for the next time.
 func (s *solver) prepare() error {
 	if s.form != nil && s.pending != 0 && !slices.Equal(s.form.used, usedRows(&s.user)) {
-		s.form, s.run, s.pending = nil, nil, allNumbers
+		s.form, s.run, s.pending = nil, nil, newMatrices
 	}
 	if s.form == nil {
 		f, err := newForm(&s.user, &s.stop, s.options.Threads, s.options.Memory)
@@ -283,16 +282,8 @@ func (s *solver) prepare() error {
 		return nil
 	}
 	f := s.form
-	switch {
-	case s.pending&newMatrices != 0:
-		f.fill(&s.user)
-	case s.pending&newObjective != 0:
-		f.fillObjective(&s.user)
-		f.fillRightSide(&s.user)
-	default:
-		f.fillRightSide(&s.user)
-	}
-	if s.pending&(newMatrices|newObjective) != 0 { // the objective scales P
+	f.fill(&s.user, s.pending)
+	if s.pending >= newObjective { // it scales P
 		if f.stop.Reached(0) {
 			return errStopped
 		}

@@ -290,43 +290,33 @@ const mostUnknowns = 1 << 28
 // vectorWork is what a visit of an entry of several vectors is to stop, in nanoseconds or so.
 const vectorWork = 4
 
-// fill copies the numbers of p, whose pattern is that of newForm, and scales them.
-func (f *form) fill(p *backends.Problem) {
+// fill copies the numbers of p that are pending, whose pattern is that of newForm, and scales them: P and q by the D
+// there is unless A or P is new.
+func (f *form) fill(p *backends.Problem, what pending) {
 	f.user = p
-	if p.A != nil {
-		data := p.A.RawMatrix().Data
-		for k, from := range f.aFrom {
-			if f.stop.Reached(2) {
-				return
+	if what >= newObjective && p.P != nil {
+		copy(f.p.val, p.P.RawMatrix().Data)
+	}
+	if what >= newMatrices {
+		if p.A != nil {
+			data := p.A.RawMatrix().Data
+			for k, from := range f.aFrom {
+				if f.stop.Reached(2) {
+					return
+				}
+				f.a.val[k] = f.row[f.a.ind[k]].sign * data[from]
 			}
-			f.a.val[k] = f.row[f.a.ind[k]].sign * data[from]
 		}
+		if f.scaling.compute(f); f.stop.Reached(0) {
+			return
+		}
+		f.scaling.apply(f)
 	}
-	if p.P != nil {
-		copy(f.p.val, p.P.RawMatrix().Data)
+	if what >= newObjective {
+		copy(f.q, p.Q)
+		f.scaling.objective(f)
+		f.scaling.applyObjective(f)
 	}
-	if f.scaling.compute(f); f.stop.Reached(0) {
-		return
-	}
-	f.scaling.apply(f)
-	f.fillObjective(p)
-	f.fillRightSide(p)
-}
-
-// fillObjective copies P and q, and scales them by the D there is.
-func (f *form) fillObjective(p *backends.Problem) {
-	f.user = p
-	if p.P != nil {
-		copy(f.p.val, p.P.RawMatrix().Data)
-	}
-	copy(f.q, p.Q)
-	f.scaling.objective(f)
-	f.scaling.applyObjective(f)
-}
-
-// fillRightSide copies b and scales it.
-func (f *form) fillRightSide(p *backends.Problem) {
-	f.user = p
 	for i, r := range f.row {
 		f.b[i] = r.sign * (p.B[r.user] - r.shift) * f.scaling.e[i]
 	}

@@ -127,7 +127,7 @@ func normalMatrix(rng *rand.Rand, r, c int) *mat.Dense {
 func factoredAt(t *testing.T, rng *rand.Rand, p *backends.Problem) *iterate {
 	f := formOf(t, p)
 	it := must.Of(newIterate(f))(t)
-	f.fill(p)
+	f.fill(p, newMatrices)
 	require.True(t, it.k.load())
 	for i, c := range it.cones {
 		from, to := it.starts[i], it.starts[i+1]
@@ -205,7 +205,7 @@ func TestIterationsAllocateNothing(t *testing.T) {
 	p := enLower(40, 60, 5, 2, 1)
 	f := formOf(t, p)
 	r := must.Of(newRunner(f))(t)
-	f.fill(p)
+	f.fill(p, newMatrices)
 	require.True(t, r.k.load())
 	r.best.error, r.strategy = math.Inf(1), r.embedding
 	require.NoError(t, r.embedding.start(true))

@@ -73,7 +73,7 @@ func (b Backend) Setup(p *backends.Problem, o backends.Options) (backends.Solver
 			return nil, &backends.UnsupportedError{Backend: b.Name(), Feature: fmt.Sprintf("the %s cone", c.Kind)}
 		}
 	}
-	s := &solver{options: o.WithDefaults(), user: *p, pending: allNumbers}
+	s := &solver{options: o.WithDefaults(), user: *p, pending: newMatrices}
 	s.user.Cones = slices.Clone(p.Cones)
 	s.setup = time.Since(begin)
 	return s, nil
@@ -100,28 +100,20 @@ type solver struct {
 func (s *solver) Update(u backends.Update) error {
 	begin := time.Now()
 	if u.P != nil {
-		s.user.P = u.P
+		s.user.P, s.pending = u.P, newMatrices
 	}
 	if u.A != nil {
-		s.user.A = u.A
+		s.user.A, s.pending = u.A, newMatrices
 	}
 	if u.Q != nil {
 		s.owned.q = append(s.owned.q[:0], u.Q...)
-		s.user.Q = s.owned.q
+		s.user.Q, s.pending = s.owned.q, max(s.pending, newObjective)
 	}
 	if u.B != nil {
 		s.owned.b = append(s.owned.b[:0], u.B...)
-		s.user.B = s.owned.b
+		s.user.B, s.pending = s.owned.b, max(s.pending, newRightSide)
 	}
 	s.resume = false
-	switch {
-	case u.P != nil || u.A != nil:
-		s.pending |= allNumbers
-	case u.Q != nil:
-		s.pending |= newObjective | newRightSide
-	case u.B != nil:
-		s.pending |= newRightSide
-	}
 	s.setup = time.Since(begin)
 	return nil
 }

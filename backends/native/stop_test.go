@@ -115,7 +115,7 @@ func TestStopAnywhere(t *testing.T) {
 // embeddingOf returns that of a problem, with its numbers.
 func embeddingOf(t *testing.T, p *backends.Problem) *embedding {
 	f := formOf(t, p)
-	f.fill(p)
+	f.fill(p, newMatrices)
 	it := must.Of(newIterate(f))(t)
 	return newEmbedding(it)
 }
@@ -235,7 +235,7 @@ func control(n int) *backends.Problem {
 func TestEquationsHideNoGap(t *testing.T) {
 	p := control(1000)
 	r := must.Of(newRunner(formOf(t, p)))(t)
-	r.f.fill(p)
+	r.f.fill(p, newMatrices)
 	require.True(t, r.k.load())
 	r.options = backends.Options{}.WithDefaults()
 	r.judge = r.options.Judge(p)

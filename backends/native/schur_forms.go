@@ -7,23 +7,6 @@ import (
 	"github.com/conetune/conetune/backends/internal/ldl"
 )
 
-// touching lists, for the rows from:to, the columns with an entry there.
-func (f *form) touching(from, to int) []int32 {
-	var out []int32
-	for j := range f.n {
-		if f.stop.Reached(vectorWork + int(f.a.ptr[j+1]-f.a.ptr[j])) {
-			return nil
-		}
-		for _, i := range f.a.ind[f.a.ptr[j]:f.a.ptr[j+1]] {
-			if int(i) >= from && int(i) < to {
-				out = append(out, int32(j))
-				break
-			}
-		}
-	}
-	return out
-}
-
 // chooseForms decides how each semidefinite cone takes part, marks the columns of
 // eliminated matrix variables with -1 in xpos, and their rows and eliminated ones in pos.
 func (s *schur) chooseForms(keep bool) {
@@ -222,17 +205,20 @@ func (s *schur) otherRows(p *matrixPart) (out []gramMember) {
 // members returns the columns with entries in the rows of a semidefinite cone, as members of a gram.
 func (f *form) members(from, to int, unknown func(column int32) int32) []gramMember {
 	var out []gramMember
-	for _, j := range f.touching(from, to) {
-		if f.stop.Reached(100 + 50*int(f.a.ptr[j+1]-f.a.ptr[j])) {
-			return nil
-		}
-		m := gramMember{unknown: unknown(j), item: j}
+	for j := range int32(f.n) {
+		m := gramMember{item: j}
 		for e := f.a.ptr[j]; e < f.a.ptr[j+1]; e++ {
 			if i := int(f.a.ind[e]); i >= from && i < to {
 				m.row, m.from = append(m.row, int32(i-from)), append(m.from, e)
 			}
 		}
-		out = append(out, m)
+		if f.stop.Reached(vectorWork + int(f.a.ptr[j+1]-f.a.ptr[j]) + 50*len(m.row)) {
+			return nil
+		}
+		if len(m.row) > 0 {
+			m.unknown = unknown(j)
+			out = append(out, m)
+		}
 	}
 	return out
 }

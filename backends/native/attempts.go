@@ -123,7 +123,6 @@ const (
 	errStalled    failure = "no further progress"
 	errSlow       failure = "little progress"
 	errNoStart    failure = "the starting point could not be computed"
-	errNotPivots  failure = "the numbers do not allow the elimination of columns"
 )
 
 // errStopped is what ends because stop was reached.

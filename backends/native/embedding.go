@@ -176,16 +176,12 @@ func (e *embedding) constantPart() error {
 	for i, v := range e.rz {
 		e.rhsZ[i] = (2*e.s[i] - v) * inv
 	}
-	if f.stop.Reached(f.n + f.m) {
-		return errStopped
-	}
+	f.stop.Reached(f.n + f.m)
 	if err := e.k.solve(e.x2, e.z2, e.rhsX, e.rhsZ, e.target); err != nil {
 		return err
 	}
 	e.constant = true
-	if f.stop.Reached(2 * f.m) {
-		return errStopped
-	}
+	f.stop.Reached(2 * f.m)
 	f.mulP(e.dx, e.x2)
 	squares := e.scaledNorm(inv) + dot(e.dx, e.x2) + e.kappa*inv
 	// q'xi + b'zeta + xi'P xi = (rt - kappa)/tau
@@ -201,9 +197,8 @@ func (e *embedding) whole() bool { return e.k.whole() || !e.differences }
 // plainConstantPart solves K (x2, z2) = (-q, b).
 func (e *embedding) plainConstantPart() error {
 	f, inv := e.f, 1/e.tau
-	if e.minusQ(); f.stop.Reached(f.n) {
-		return errStopped
-	}
+	e.minusQ()
+	f.stop.Reached(f.n)
 	to := e.target
 	if !e.k.whole() { // what the difference from the iterate, whose right-hand sides are small, might leave
 		left := to.left * inv
@@ -224,9 +219,8 @@ func (e *embedding) affine() error {
 	if ready && err == nil {
 		err = e.along(1, e.kappa*e.tau)
 	} else if !ready {
-		if e.affineTerm(); e.f.stop.Reached(e.f.m) {
-			return errStopped
-		}
+		e.affineTerm()
+		e.f.stop.Reached(e.f.m)
 		err = e.direction(1, e.kappa*e.tau, e.target)
 	}
 	if err == nil {
@@ -314,9 +308,7 @@ func (e *embedding) along(weight, dkt float64) error {
 		axpy(e.dtau/tau, e.x, e.dx)
 		axpy(e.dtau/tau, e.z, e.dz)
 	}
-	if e.f.stop.Reached(7 * (e.f.n + e.f.m)) {
-		return errStopped
-	}
+	e.f.stop.Reached(7 * (e.f.n + e.f.m))
 	return nil
 }
 

@@ -62,20 +62,14 @@ func newForm(p *backends.Problem, s *stop.Stop, threads int, limit int64) (*form
 		return nil, err
 	}
 	f.used = usedRows(p)
-	if f.sortRows(p.Cones); s.Reached(8 * m) {
-		return nil, errStopped
-	}
+	f.sortRows(p.Cones)
 	f.b, f.q = make([]float64, f.m), make([]float64, n)
-	if f.layOutA(p); s.Reached(0) {
-		return nil, errStopped
-	}
-	if f.layOutP(p); s.Reached(0) {
-		return nil, errStopped
-	}
+	f.layOutA(p)
+	f.layOutP(p)
 	f.a.stop = s
 	f.a.split(false)
 	f.scaling.init(f)
-	if s.Reached(0) {
+	if s.Reached(8 * m) {
 		return nil, errStopped
 	}
 	return f, nil

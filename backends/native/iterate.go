@@ -181,9 +181,7 @@ func (it *iterate) newton(wx, wz float64, to accuracy) error {
 		it.rhsZ[i] = it.d[i] - wz*v
 	}
 	it.k.withoutTerm(it.rhsX, it.rhsZ, it.rz, it.d, wz)
-	if f.stop.Reached(f.n + f.m) {
-		return errStopped
-	}
+	f.stop.Reached(f.n + f.m)
 	if err := it.k.solve(it.dx, it.dz, it.rhsX, it.rhsZ, to); err != nil {
 		return err
 	}

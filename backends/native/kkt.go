@@ -254,9 +254,8 @@ func (k *kkt) load() bool {
 
 // refactor puts the current H of the cones into K and factors it.
 func (k *kkt) refactor() {
-	if k.write(); !k.f.stop.Reached(0) {
-		k.factorize()
-	}
+	k.write()
+	k.factorize()
 }
 
 // write puts the current H of the cones into K.
@@ -345,9 +344,7 @@ const lostSolve = 100
 // solve solves K (x, z) = (rx, rz), rz of length m, to the accuracy asked for, or
 // as far as it gets.
 func (k *kkt) solve(x, z, rx, rz []float64, to accuracy) error {
-	if err := k.reduce(rx, rz); err != nil {
-		return err
-	}
+	k.reduce(rx, rz)
 	return k.finish(x, z, rx, rz, to)
 }
 
@@ -357,7 +354,7 @@ func (k *kkt) withTerm(_, _ []float64)                     {}
 func (k *kkt) whole() bool                                 { return false }
 
 // reduce makes the right-hand side of the unknowns in K, with what is eliminated by hand.
-func (k *kkt) reduce(rx, rz []float64) error {
+func (k *kkt) reduce(rx, rz []float64) {
 	f, rhs := k.f, k.rhs
 	clear(rhs)
 	for j, p := range k.xpos {
@@ -381,10 +378,7 @@ func (k *kkt) reduce(rx, rz []float64) error {
 	for _, b := range k.bounds {
 		rhs[k.xpos[b.col]] += f.a.val[b.entry] * rz[b.row] / h[int(b.row)-f.zero]
 	}
-	if f.stop.Reached(6*k.size + 8*len(k.bounds)) {
-		return errStopped
-	}
-	return nil
+	f.stop.Reached(6*k.size + 8*len(k.bounds))
 }
 
 // finish solves for the right-hand side of reduce, and computes what was eliminated.

@@ -78,12 +78,9 @@ func (s *schur) refactor() {
 	for _, p := range s.matrices {
 		p.known = false
 	}
-	if s.write(); s.f.stop.Reached(0) {
-		return
-	}
-	if s.add(); !s.f.stop.Reached(0) {
-		s.factorize()
-	}
+	s.write()
+	s.add()
+	s.factorize()
 }
 
 // add adds the semidefinite cones to K, and chooses the regularisation of
@@ -92,9 +89,6 @@ func (s *schur) add() {
 	for _, p := range s.matrices {
 		x, y := p.c.product()
 		p.g.add(s.mat.val, x, y)
-	}
-	if s.f.stop.Reached(0) {
-		return
 	}
 	for _, p := range s.matrices {
 		for i := range p.g.members {
@@ -114,12 +108,8 @@ func (s *schur) solve(x, z, rx, rz []float64, to accuracy) error {
 
 // solveReduced is solve with residuals measured after what is eliminated.
 func (s *schur) solveReduced(x, z, rx, rz []float64, to accuracy) error {
-	if err := s.reduce(rx, rz); err != nil {
-		return err
-	}
-	if s.reduceMatrices(rx, rz); s.f.stop.Reached(0) {
-		return errStopped
-	}
+	s.reduce(rx, rz)
+	s.reduceMatrices(rx, rz)
 	err := s.finish(x, z, rx, rz, to)
 	s.recoverMatrices(x, z, rz)
 	return err

@@ -66,7 +66,7 @@ func (sc *scaling) compute(f *form) {
 	sc.begin(f)
 	limit := func(v, base float64) float64 { return min(max(v, scaleMin*base), scaleMax*base) }
 	for range ruizRounds {
-		if sc.norms(f); f.stop.Reached(0) {
+		if sc.norms(f); f.stop.Reached(vectorWork*f.n + 2*vectorWork*f.m) {
 			return
 		}
 		worst := 0.0
@@ -78,25 +78,16 @@ func (sc *scaling) compute(f *form) {
 			return 1 / math.Sqrt(norm)
 		}
 		for j, v := range sc.col {
-			if f.stop.Reached(vectorWork) {
-				return
-			}
 			sc.d[j] = limit(sc.d[j]*factor(v), sc.baseD[j])
 		}
 		linear := f.zero + f.nonneg
 		for i, v := range sc.row[:linear] {
-			if f.stop.Reached(vectorWork) {
-				return
-			}
 			sc.e[i] = limit(sc.e[i]*factor(v), sc.baseE[i])
 		}
 		at := linear
 		for _, c := range f.blocks {
 			dim := c.Dim
 			// one factor a cone: of the geometric mean of its row norms
-			if f.stop.Reached(8 * dim) {
-				return
-			}
 			sum, count := 0.0, 0
 			for _, v := range sc.row[at : at+dim] {
 				if v > 0 {
@@ -284,9 +275,6 @@ func (s *solver) prepare() error {
 	f := s.form
 	f.fill(&s.user, s.pending)
 	if s.pending >= newObjective { // it scales P
-		if f.stop.Reached(0) {
-			return errStopped
-		}
 		if err := s.load(); err != nil {
 			return err
 		}

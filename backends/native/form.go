@@ -81,6 +81,9 @@ func (f *form) sortRows(cones []backends.Cone) {
 	var blocks [places][]backends.Cone
 	start := int32(0)
 	for _, c := range cones {
+		if f.stop.Reached(vectorWork * c.Dim) {
+			return
+		}
 		place := placeOf(c)
 		switch {
 		case place == boundRows:
@@ -90,9 +93,6 @@ func (f *form) sortRows(cones []backends.Cone) {
 		default:
 			list := rows[place]
 			for k := range int32(c.Dim) {
-				if f.stop.Reached(vectorWork) {
-					return
-				}
 				list = append(list, rowOrigin{user: start + k, sign: 1})
 			}
 			rows[place] = list
@@ -160,9 +160,6 @@ func (f *form) sortMatrix(rows *[places][]rowOrigin, c backends.Cone, start int3
 // sortBounds makes the rows of a box, whose first row of the caller is start.
 func (f *form) sortBounds(rows *[places][]rowOrigin, c backends.Cone, start int32) {
 	for k := range int32(c.Dim) {
-		if f.stop.Reached(vectorWork) {
-			return
-		}
 		l, u := c.Lower[k], c.Upper[k]
 		if l == u {
 			rows[equationRows] = append(rows[equationRows], rowOrigin{user: start + k, sign: 1, shift: l})
@@ -201,14 +198,11 @@ func (f *form) layOutA(p *backends.Problem) {
 	for i := range head {
 		head[i] = -1
 	}
-	if s.Reached(2 * (len(head) + f.m)) {
+	if s.Reached(vectorWork * (len(head) + f.m)) {
 		return
 	}
 	next := make([]int32, f.m) // by row, the next one made of the same row
 	for i := f.m - 1; i >= 0; i-- {
-		if s.Reached(vectorWork) {
-			return
-		}
 		u := f.row[i].user
 		next[i] = head[u]
 		head[u] = int32(i)
@@ -301,9 +295,7 @@ func (f *form) fill(p *backends.Problem, what pending) {
 				f.a.val[k] = f.row[f.a.ind[k]].sign * data[from]
 			}
 		}
-		if f.scaling.compute(f); f.stop.Reached(0) {
-			return
-		}
+		f.scaling.compute(f)
 		f.scaling.apply(f)
 	}
 	if what >= newObjective {

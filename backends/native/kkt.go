@@ -95,24 +95,24 @@ const (
 	pivotReplaced  = 1e-7
 )
 
-// number gives the columns and rows that are not eliminated their unknowns, and returns how many columns have one. Of
-// the rows of A count has the numbers of entries.
-func (k *kkt) number(count []int32) (columns int, err error) {
+// number gives the columns and rows that are not eliminated their unknowns, and returns how many entries the rows of A
+// have, and how many columns have an unknown.
+func (k *kkt) number() (count []int32, columns int, err error) {
 	f := k.f
+	count = make([]int32, f.m)
 	only := make([]int32, f.m) // the column of rows with one entry
 	for j := range int32(f.n) {
 		if f.stop.Reached(vectorWork + int(f.a.ptr[j+1]-f.a.ptr[j])) {
-			return 0, errStopped
+			return nil, 0, errStopped
 		}
 		for _, i := range f.a.ind[f.a.ptr[j]:f.a.ptr[j+1]] {
 			only[i] = j
+			count[i]++
 		}
 	}
+	f.stop.Reached(vectorWork * (f.n + f.m))
 	size := int32(0)
 	for j := range k.xpos {
-		if f.stop.Reached(vectorWork) {
-			return 0, errStopped
-		}
 		if k.xpos[j] == 0 {
 			k.xpos[j] = size
 			size++
@@ -120,9 +120,6 @@ func (k *kkt) number(count []int32) (columns int, err error) {
 	}
 	columns = int(size)
 	for i := range k.pos {
-		if f.stop.Reached(vectorWork) {
-			return 0, errStopped
-		}
 		bound := i >= f.zero && i < f.zero+f.nonneg && count[i] == 1 && k.xpos[only[i]] >= 0
 		if bound || k.pos[i] < 0 {
 			k.pos[i] = -1
@@ -140,7 +137,7 @@ func (k *kkt) number(count []int32) (columns int, err error) {
 		}
 	}
 	k.size = int(size)
-	return columns, nil
+	return count, columns, nil
 }
 
 // analyse does the symbolic work of the factorisation, and takes the work space.

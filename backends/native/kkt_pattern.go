@@ -142,7 +142,6 @@ func (w *patternWriter) rowsOfA(count []int32) {
 	next := append([]int32(nil), w.start[:f.m]...)
 	for j := range f.n {
 		if f.stop.Reached(vectorWork + 4*int(f.a.ptr[j+1]-f.a.ptr[j])) {
-			w.err = errStopped
 			return
 		}
 		for e := f.a.ptr[j]; e < f.a.ptr[j+1]; e++ {

@@ -168,13 +168,6 @@ func newNewton(f *form, cones []cone, starts []int, keep bool) (newton, error) {
 			k.h = d.diagonal()
 		}
 	}
-	count := make([]int32, f.m)
-	for _, i := range f.a.ind {
-		if f.stop.Reached(1) {
-			return nil, errStopped
-		}
-		count[i]++
-	}
 	if !keep {
 		k.findSingles()
 	}
@@ -182,7 +175,7 @@ func newNewton(f *form, cones []cone, starts []int, keep bool) (newton, error) {
 	if s.chooseForms(keep); f.stop.Reached(4 * (f.n + f.m)) {
 		return nil, errStopped
 	}
-	columns, err := k.number(count)
+	count, columns, err := k.number()
 	for _, part := range []func() error{s.link, k.link, func() error { return k.pattern(count, columns) }, s.place,
 		k.analyse} {
 		if err == nil {

@@ -173,9 +173,6 @@ func (q *root) factor() {
 			}
 			g.within.GemmNT(n, n, k, g.t, n, column, n, q.col(int(m.item))[p.at:p.at+n*n], n)
 		})
-		if f.stop.Reached(0) {
-			return
-		}
 	}
 	for j := range q.n {
 		q.scale[j] = 1 / norm2(q.col(j))

@@ -28,9 +28,6 @@ func (s *schur) chooseForms(keep bool) {
 		return
 	}
 	touched := s.touched(partOf)
-	if s.f.stop.Reached(0) {
-		return
-	}
 	for i, p := range s.matrices {
 		dim, t := p.to-p.from, &touched[i]
 		p.form = eliminateRows
@@ -70,7 +67,7 @@ func (s *schur) touched(partOf []int32) []touched {
 	}
 	for j := range f.n {
 		if f.stop.Reached(vectorWork + 2*int(f.a.ptr[j+1]-f.a.ptr[j])) {
-			return nil
+			return out
 		}
 		seen := int32(0)
 		for _, i := range f.a.ind[f.a.ptr[j]:f.a.ptr[j+1]] {
@@ -148,9 +145,6 @@ func (s *schur) link() error {
 				p.g.members = append(p.g.members, gramMember{unknown: s.pos[i], item: int32(i), row: []int32{int32(i - p.from)},
 					from: []int32{-1}})
 			}
-		}
-		if f.stop.Reached(0) {
-			return errStopped
 		}
 		s.eliminates = s.eliminates || p.form != denseRows
 		members, order := int64(len(p.g.members)), int64(p.g.n)

@@ -58,13 +58,7 @@ func residualSOC(v []float64) float64 {
 	return (t - r) * (t + r)
 }
 
-func norm2(v []float64) float64 {
-	sum := 0.0
-	for _, x := range v {
-		sum += x * x
-	}
-	return math.Sqrt(sum)
-}
+func norm2(v []float64) float64 { return math.Sqrt(dot(v, v)) }
 
 func (c *secondOrder) scale(s, z []float64) bool {
 	rs, rz := residualSOC(s), residualSOC(z)
@@ -74,11 +68,7 @@ func (c *secondOrder) scale(s, z []float64) bool {
 	ns, nz := math.Sqrt(rs), math.Sqrt(rz)
 	c.eta2 = ns / nz
 	c.eta = math.Sqrt(c.eta2)
-	dot := 0.0
-	for i, v := range s {
-		dot += v * z[i]
-	}
-	gamma := math.Sqrt(0.5 * (1 + dot/(ns*nz)))
+	gamma := math.Sqrt(0.5 * (1 + dot(s, z)/(ns*nz)))
 	// w = (s/ns + J z/nz) / (2 gamma), its head from w'Jw = 1
 	a, b := 1/(2*gamma*ns), 1/(2*gamma*nz)
 	sum := 0.0
@@ -113,25 +103,16 @@ func (c *secondOrder) scale(s, z []float64) bool {
 
 // mulW writes W v into out: W = eta [w0 w1'; w1 I + w1 w1'/(1 + w0)].
 func (c *secondOrder) mulW(out, v []float64) {
-	dot := 0.0
-	w := c.w[:len(v)]
-	for i := 1; i < len(v); i++ {
-		dot += w[i] * v[i]
-	}
-	head := v[0]
-	f := head + dot/(1+w[0])
-	out[0] = c.eta * (w[0]*head + dot)
+	w, head, tail := c.w[:len(v)], v[0], dot(c.w[1:], v[1:])
+	f := head + tail/(1+w[0])
+	out[0] = c.eta * (w[0]*head + tail)
 	for i := 1; i < len(v); i++ {
 		out[i] = c.eta * (v[i] + f*w[i])
 	}
 }
 
 func (c *secondOrder) mulH(out, v []float64) {
-	dot := 0.0
-	for i, w := range c.w {
-		dot += w * v[i]
-	}
-	f := 2 * c.eta2 * dot
+	f := 2 * c.eta2 * dot(c.w, v)
 	out[0] = f*c.w[0] - c.eta2*v[0]
 	for i := 1; i < len(v); i++ {
 		out[i] = f*c.w[i] + c.eta2*v[i]
@@ -166,24 +147,13 @@ func (c *secondOrder) combined(d, s, z, _, dz []float64, target float64) {
 		a[i] = -c.lambda[i] - v
 	}
 	// v = a o b - target e: the head is a'b, the tail a0 b1 + b0 a1
-	dot := 0.0
-	for i := range a {
-		dot += a[i] * b[i]
-	}
-	a0, b0 := a[0], b[0]
+	head, a0, b0 := dot(a, b)-target, a[0], b[0]
 	for i := 1; i < len(a); i++ {
 		a[i] = a0*b[i] + b0*a[i]
 	}
-	a[0] = dot - target
 	// y = lambda \ v
 	l := c.lambda
-	r := c.norm
-	dot = 0
-	for i := 1; i < len(a); i++ {
-		dot += l[i] * a[i]
-	}
-	v0 := a[0]
-	y0 := (l[0]*v0 - dot) / r
+	y0 := (l[0]*head - dot(l[1:], a[1:])) / c.norm
 	for i := 1; i < len(a); i++ {
 		a[i] = (a[i] - y0*l[i]) / l[0]
 	}

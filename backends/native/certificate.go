@@ -52,16 +52,18 @@ func (it *iterate) infeasible(primal, dual, eps float64) backends.Status {
 // caller's data, and with (A'z)'x far from b'z for all x near the best one
 // known. For any feasible x, (A'z)'x <= b'z; where x is large, a small A'z is not enough.
 func (it *iterate) provesPrimal(z, atz []float64, eps float64) bool {
-	reach := 0.0
-	for j, v := range atz {
-		reach += math.Abs(v * it.best.x[j])
-	}
-	if it.best.isPoint && credible*reach/it.best.tau > -dot(it.f.b, z) {
+	if it.excludesBest(atz, it.best.x, dot(it.f.b, z)) {
 		return false
 	}
 	sol := it.f.expand(it.x, it.s, z, 1)
 	it.proof = proven(sol.Z, eps, &it.nearPrimal, it.judge.NearPrimalInfeasible, it.judge.ProvePrimalInfeasible)
 	return it.proof != nil
+}
+
+// excludesBest says that points as far out as the best one known break a proof with this residual, v being the other
+// side of that point and product what the proof is about.
+func (it *iterate) excludesBest(residual, v []float64, product float64) bool {
+	return it.best.isPoint && credible*dotAbs(residual, v)/it.best.tau > -product
 }
 
 // proven returns v, or a vector near it, if that passes as a certificate on the caller's data. The looking around costs
@@ -84,11 +86,7 @@ func proven(v []float64, eps float64, last *float64, near func([]float64) float6
 // provesDual says the same of x and the dual. left is Ax + s for some s in the
 // cones: for any feasible (u, z), 0 <= q'x + u'Px + z'left.
 func (it *iterate) provesDual(x, left []float64, eps float64) bool {
-	reach := 0.0
-	for i, v := range left {
-		reach += math.Abs(v * it.best.z[i])
-	}
-	if it.best.isPoint && credible*reach/it.best.tau > -dot(it.f.q, x) {
+	if it.excludesBest(left, it.best.z, dot(it.f.q, x)) {
 		return false
 	}
 	sol := it.f.expand(x, it.s, it.z, 1)
@@ -108,16 +106,14 @@ func (e *embedding) inconsistent(eps float64) backends.Status {
 	// The differences x2, z2 from the iterate have small residuals: with P = 0,
 	// A'z2 = -rx/tau.
 	if maxAbs(e.z2) > suspicious*(1+maxAbs(e.z)/e.tau) {
-		copy(e.dz, e.z2)
-		e.f.mulAt(e.rhsX, e.dz)
-		if dot(e.f.b, e.dz) < 0 && e.provesPrimal(e.dz, e.rhsX, eps) {
+		e.f.mulAt(e.rhsX, e.z2)
+		if dot(e.f.b, e.z2) < 0 && e.provesPrimal(e.z2, e.rhsX, eps) {
 			return backends.PrimalInfeasible
 		}
 	}
 	if maxAbs(e.x2) > suspicious*(1+maxAbs(e.x)/e.tau) {
-		copy(e.dx, e.x2)
-		e.f.mulA(e.rhsZ, e.dx)
-		if dot(e.f.q, e.dx) < 0 && e.provesDual(e.dx, e.rhsZ, eps) {
+		e.f.mulA(e.rhsZ, e.x2)
+		if dot(e.f.q, e.x2) < 0 && e.provesDual(e.x2, e.rhsZ, eps) {
 			return backends.DualInfeasible
 		}
 	}

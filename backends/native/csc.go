@@ -403,6 +403,15 @@ func dot(x, y []float64) float64 {
 	return sum
 }
 
+// dotAbs returns the sum of |x_i y_i|.
+func dotAbs(x, y []float64) float64 {
+	sum := 0.0
+	for i, v := range x {
+		sum += math.Abs(v * y[i])
+	}
+	return sum
+}
+
 func axpy(a float64, x, y []float64) {
 	y = y[:len(x)]
 	for i, v := range x {

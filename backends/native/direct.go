@@ -214,11 +214,7 @@ func (d *direct) move() float64 {
 
 // hidden bounds what a residual can hide of the objective, in the caller's units.
 func (d *direct) hidden(residual, v []float64) float64 {
-	sum := 0.0
-	for i, r := range residual {
-		sum += math.Abs(r * v[i])
-	}
-	return sum / d.f.scaling.c
+	return dotAbs(residual, v) / d.f.scaling.c
 }
 
 // remains is the size of what the direct method reduces.

@@ -19,9 +19,7 @@ func (b *beside) kkt(k *kkt) *kkt {
 	out, f := *k, *k.f
 	f.stop = k.f.stop.Copy()
 	out.f, out.mat.stop, out.factor, out.krylov, out.second = &f, f.stop, k.factor.Beside(f.stop), nil, true
-	for _, v := range []*[]float64{&out.rhs, &out.sol, &out.res, &out.best} {
-		*v = make([]float64, k.size)
-	}
+	allocate(k.size, &out.rhs, &out.sol, &out.res, &out.best)
 	return &out
 }
 
@@ -37,9 +35,8 @@ func (b *beside) prepare(it *iterate) bool {
 			return false
 		}
 		own := *it
-		for _, v := range []*[]float64{&own.rhsX, &own.rhsZ, &own.dx, &own.dz} {
-			*v = make([]float64, len(*v))
-		}
+		allocate(it.f.n, &own.rhsX, &own.dx)
+		allocate(it.f.m, &own.rhsZ, &own.dz)
 		other := b.kkt(k)
 		own.k, own.f = other, other.f
 		b.iterate, b.of = &own, k

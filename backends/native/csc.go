@@ -394,6 +394,14 @@ func mulTo(within dense.Within, out, a, b []float64, n int) {
 	}
 }
 
+// allocate makes vectors of length n, side by side.
+func allocate(n int, vectors ...*[]float64) {
+	slab := make([]float64, n*len(vectors))
+	for _, v := range vectors {
+		*v, slab = slab[:n:n], slab[n:]
+	}
+}
+
 func dot(x, y []float64) float64 {
 	y = y[:len(x)]
 	sum := 0.0

@@ -32,7 +32,7 @@ type eigenWork struct {
 	basis                     []float64 // of the Krylov space, by columns
 	alpha, beta               []float64
 	diag, off, vectors, steqr []float64
-	a, b                      []float64 // vectors of length n
+	a                         []float64 // a vector of length n
 	values, work              []float64
 	within                    dense.Within
 }
@@ -42,10 +42,8 @@ func newEigenWork(n int, within dense.Within) *eigenWork {
 	e := &eigenWork{within: within, values: make([]float64, order), work: make([]float64, 34*order)}
 	if n > exactOrder {
 		e.basis = make([]float64, n*(k+1))
-		e.alpha, e.beta = make([]float64, k), make([]float64, k)
-		e.diag, e.off = make([]float64, k), make([]float64, k)
-		e.vectors, e.steqr = make([]float64, k*k), make([]float64, 2*k)
-		e.a, e.b = make([]float64, n), make([]float64, n)
+		allocate(k, &e.alpha, &e.beta, &e.diag, &e.off)
+		e.vectors, e.steqr, e.a = make([]float64, k*k), make([]float64, 2*k), make([]float64, n)
 	}
 	return e
 }

@@ -42,9 +42,8 @@ const (
 )
 
 func (sc *scaling) init(f *form) {
-	sc.d, sc.e = make([]float64, f.n), make([]float64, f.m)
-	sc.col, sc.row = make([]float64, f.n), make([]float64, f.m)
-	sc.baseE = make([]float64, f.m)
+	allocate(f.n, &sc.d, &sc.col)
+	allocate(f.m, &sc.e, &sc.row, &sc.baseE)
 	sc.c = 1
 }
 

@@ -67,12 +67,8 @@ func newIterate(f *form) (*iterate, error) {
 	for _, c := range it.cones {
 		it.degree += float64(c.degree())
 	}
-	for _, v := range []*[]float64{&it.x, &it.px, &it.atz, &it.rx, &it.dx, &it.rhsX, &it.best.x} {
-		*v = make([]float64, n)
-	}
-	for _, v := range []*[]float64{&it.s, &it.z, &it.ax, &it.rz, &it.ds, &it.dz, &it.d, &it.rhsZ, &it.best.s, &it.best.z} {
-		*v = make([]float64, m)
-	}
+	allocate(n, &it.x, &it.px, &it.atz, &it.rx, &it.dx, &it.rhsX, &it.best.x)
+	allocate(m, &it.s, &it.z, &it.ax, &it.rz, &it.ds, &it.dz, &it.d, &it.rhsZ, &it.best.s, &it.best.z)
 	var err error
 	it.k, err = newNewton(f, it.cones, it.starts, false)
 	return it, err

@@ -166,9 +166,7 @@ func (k *kkt) analyse() error {
 		}
 	}
 	k.boost = 1
-	for _, v := range []*[]float64{&k.rhs, &k.sol, &k.res, &k.best} {
-		*v = make([]float64, k.size)
-	}
+	allocate(k.size, &k.rhs, &k.sol, &k.res, &k.best)
 	return nil
 }
 

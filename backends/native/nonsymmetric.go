@@ -65,12 +65,9 @@ func nonsymmetrics(of func(c backends.Cone) barrier) func(backends.Cone, *matrix
 
 func newNonsymmetric(b barrier, n int, within dense.Within) *nonsymmetric {
 	c := &nonsymmetric{b: b, centre: b.centre(), within: within}
-	vectors := []*[]float64{&c.s, &c.z, &c.gradient, &c.at, &c.u, &c.first, &c.second, &c.walk.d, &c.walk.step, &c.walk.s,
-		&c.walk.z, &c.seen.s, &c.seen.z, &c.seen.gradient, &c.seen.shadow}
-	slab := make([]float64, len(vectors)*n+n*n+(n+1)*(n+2))
-	for _, v := range vectors {
-		*v, slab = slab[:n:n], slab[n:]
-	}
+	allocate(n, &c.s, &c.z, &c.gradient, &c.at, &c.u, &c.first, &c.second, &c.walk.d, &c.walk.step, &c.walk.s,
+		&c.walk.z, &c.seen.s, &c.seen.z, &c.seen.gradient, &c.seen.shadow)
+	slab := make([]float64, n*n+(n+1)*(n+2))
 	c.factor, c.root = slab[:n*n:n*n], slab[n*n:]
 	return c
 }

@@ -30,10 +30,7 @@ func powers(dual bool) func(c backends.Cone) barrier {
 			b.a = []float64{c.Alpha, 1 - c.Alpha}
 		}
 		n := c.Dim
-		slab := make([]float64, 7*n)
-		for _, v := range []*[]float64{&b.toZ, &b.toS, &b.y, &b.g, &b.at, &b.u, &b.v} {
-			*v, slab = slab[:n:n], slab[n:]
-		}
+		allocate(n, &b.toZ, &b.toS, &b.y, &b.g, &b.at, &b.u, &b.v)
 		for i := range n {
 			b.toZ[i], b.toS[i] = 1, 1
 		}

@@ -123,13 +123,11 @@ func newRoot(it *iterate) *root {
 			p.g.within = q.within
 			p.g.prepare()
 		}
-		for _, v := range []*[]float64{&p.ls, &p.lsT, &p.lz, &p.lzT, &p.inverse, &p.inverseT, &p.first, &p.second} {
-			*v = make([]float64, n*n)
-		}
+		allocate(n*n, &p.ls, &p.lsT, &p.lz, &p.lzT, &p.inverse, &p.inverseT, &p.first, &p.second)
 	}
 	q.b = make([]float64, q.rows*q.n)
-	q.c, q.r = make([]float64, q.rows), make([]float64, q.rows)
-	q.scale, q.w, q.v = make([]float64, q.n), make([]float64, q.n), make([]float64, q.n)
+	allocate(q.rows, &q.c, &q.r)
+	allocate(q.n, &q.scale, &q.w, &q.v)
 	q.gram, q.chunk, q.sign = make([]float64, q.n*q.n), make([]float64, q.n*rootChunk), make([]int8, q.n)
 	for i := range q.sign {
 		q.sign[i] = 1

@@ -18,10 +18,7 @@ func (s *schur) chooseForms(keep bool) {
 			for r := p.from; r < p.to; r++ {
 				partOf[r] = int32(len(s.matrices))
 			}
-			dim := p.to - p.from
-			for _, v := range []*[]float64{&p.divided, &p.pushed, &p.work, &p.of, &p.term} {
-				*v = make([]float64, dim)
-			}
+			allocate(p.to-p.from, &p.divided, &p.pushed, &p.work, &p.of, &p.term)
 		}
 	}
 	if len(s.matrices) == 0 {

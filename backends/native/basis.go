@@ -38,7 +38,7 @@ func (w *patternWriter) basisRows(c, from, to int) {
 	for i := range n {
 		t.order = append(t.order, int32(i))
 	}
-	_, curved := t.cone.(pathCone)
+	_, curved := t.cone.(*nonsymmetric)
 	if curved {
 		w.curved = true
 		slices.Reverse(t.order)

@@ -19,7 +19,7 @@ type cone interface {
 	// degree is the barrier parameter.
 	degree() int
 	// smooth moves a pair to the one with the same difference s - z on the central path of mu, see smoothing. Of a
-	// pathCone it computes the scaling there, too.
+	// nonsymmetric one it computes the scaling there, too.
 	smooth(s, z []float64, mu float64)
 	// shift returns the smallest a such that v + a e is in the cone.
 	shift(v []float64) float64
@@ -52,66 +52,20 @@ func unit(c cone, s, z []float64) {
 type block int
 
 const (
-	diagonalBlock   block = iota // H is diagonal: a diagonalCone
-	rankTwoBlock                 // eta^2 (D + uu' - vv'), with two more rows and columns: a rankTwoCone
+	diagonalBlock   block = iota // H is diagonal: nonnegative
+	rankTwoBlock                 // eta^2 (D + uu' - vv'), with two more rows and columns: secondOrder
 	basisBlock                   // diagonal in another basis, see inBasis: a basisCone
-	productBlock                 // H is dense, and made from products: a matrixCone
-	eliminatedBlock              // the rows are not in the matrix: a matrixCone
+	productBlock                 // H is dense, and made from products: semidefinite
+	eliminatedBlock              // the rows are not in the matrix: semidefinite
 )
-
-// diagonalCone is the orthant. Its rows with one entry in A are not in the matrix.
-type diagonalCone interface {
-	cone
-	// diagonal returns where the diagonal of H is kept.
-	diagonal() []float64
-}
-
-// rankTwoCone is a second-order cone with so many rows that two more unknowns are worth it.
-type rankTwoCone interface {
-	cone
-	// writeH puts -H into the KKT values: at are the places of the diagonal, then of v (with its pivot), then of u. It
-	// returns what to add to the pivots of the rows, and of u and v, with their signs.
-	writeH(val []float64, at []int32) (shift float64)
-}
 
 // basisCone is a cone that stands in the matrix in another basis, see inBasis.
 type basisCone interface {
 	cone
 	// basis writes u by rows, and values, so that u H u' = diag(values), rows and columns of H being in the given order,
-	// and returns the regularisation of the rows. Of a pathCone u is lower triangular, and what is above is left as it is.
+	// and returns the regularisation of the rows. Of a nonsymmetric cone u is lower triangular, and what is above is left
+	// as it is.
 	basis(order []int32, u, values []float64) (shift float64)
-}
-
-// matrixCone is a cone of matrices, whose part of the Newton systems is made of products with the
-// rows of A, see matrixPart.
-type matrixCone interface {
-	cone
-	// order is the number of rows of a matrix.
-	order() int
-	// take sets the form of its part.
-	take(form matrixForm)
-	// mulSym writes H^-1 v for eliminateRows, else H v.
-	mulSym(out, v []float64)
-	// product returns where the X and Y are kept with which mulSym is V -> sym(X V Y).
-	product() (x, y []float64)
-	// reduce puts the cone into a face, nil for none.
-	reduce(to *face)
-	// factors returns the factors of S and of Z.
-	factors() (s, z *triangular)
-}
-
-// pathCone is a cone without the scaling of Nesterov and Todd: a solve starts at its centre, and keeps
-// near its central path.
-type pathCone interface {
-	cone
-	// central says whether a point is near enough, given the mu of the whole problem.
-	central(s, z []float64, mu float64) bool
-}
-
-// edgeCone is a cone out of which rounding may move points.
-type edgeCone interface {
-	// pullIn moves v back inside.
-	pullIn(v []float64)
 }
 
 // inverseCone is a cone with a scaling that multipliers can be estimated with, see iterate.multipliers.
@@ -120,13 +74,10 @@ type inverseCone interface {
 	invert(s, z []float64)
 }
 
-// nonnegative is the orthant, all its rows at once. H = diag(s/z).
+// nonnegative is the orthant, all its rows at once. H = diag(s/z). Its rows with one entry in A are not in the matrix.
 type nonnegative struct{ h []float64 }
 
-var (
-	_ diagonalCone = (*nonnegative)(nil)
-	_ inverseCone  = (*nonnegative)(nil)
-)
+var _ inverseCone = (*nonnegative)(nil)
 
 func newNonnegative(n int) *nonnegative { return &nonnegative{h: make([]float64, n)} }
 
@@ -195,8 +146,6 @@ func (c *nonnegative) step(s, z, ds, dz []float64, limit float64) float64 {
 }
 
 func (c *nonnegative) block() block { return diagonalBlock }
-
-func (c *nonnegative) diagonal() []float64 { return c.h }
 
 func (c *nonnegative) invert(s, z []float64) {
 	for i, v := range s {

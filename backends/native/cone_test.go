@@ -29,8 +29,8 @@ func eachCone(t *testing.T, fn func(t *testing.T, rng *rand.Rand, c cone, n int)
 		if k.maker != nil {
 			c = k.maker(e, workOf(k.examples, dense.Within{}))
 		}
-		if m, ok := c.(matrixCone); ok {
-			m.take(denseRows)
+		if m, ok := c.(*semidefinite); ok {
+			m.form = denseRows
 		}
 		fn(t, rand.New(rand.NewPCG(1, uint64(e.Dim))), c, e.Dim)
 	})
@@ -70,11 +70,11 @@ func TestScalingMapsDualToPrimal(t *testing.T) {
 			s, z := interior(rng, c, n, margin), interior(rng, c, n, margin)
 			require.True(t, c.scale(s, z))
 			requireScaling(t, c.mulH, z, s)
-			if m, ok := c.(matrixCone); ok {
-				m.take(eliminateRows)
+			if m, ok := c.(*semidefinite); ok {
+				m.form = eliminateRows
 				require.True(t, c.scale(s, z))
 				requireScaling(t, m.mulSym, s, z)
-				m.take(denseRows)
+				m.form = denseRows
 			}
 		}
 	})
@@ -106,7 +106,7 @@ func TestSmooth(t *testing.T) {
 // Options.Memory would have to count.
 func TestSmoothLargePairs(t *testing.T) {
 	eachCone(t, func(t *testing.T, rng *rand.Rand, c cone, n int) {
-		if _, ok := c.(pathCone); !ok {
+		if _, ok := c.(*nonsymmetric); !ok {
 			for _, size := range []float64{1e2, 1e4, 1e6, 1e8} {
 				s, z := scaled(size, normals(rng, n)), scaled(size, normals(rng, n))
 				c.smooth(s, z, 1e-8)
@@ -235,7 +235,7 @@ func TestStepEndsOnTheBoundary(t *testing.T) {
 			c = k.maker(e, workOf(k.examples, dense.Within{}))
 		}
 		rng := rand.New(rand.NewPCG(1, uint64(n)))
-		_, nonsymmetric := c.(pathCone)
+		_, nonsymmetric := c.(*nonsymmetric)
 		for range 50 {
 			s, z := interior(rng, c, n, 0.5), interior(rng, c, n, 0.5)
 			ds, dz := make([]float64, n), make([]float64, n)
@@ -266,7 +266,7 @@ func outsideAt(c cone, e backends.Cone, s, z, ds, dz []float64, a float64) float
 	s, z = slices.Clone(s), slices.Clone(z)
 	axpy(a, ds, s)
 	axpy(a, dz, z)
-	if _, ok := c.(pathCone); ok {
+	if _, ok := c.(*nonsymmetric); ok {
 		return max(e.Distance(s), e.DualDistance(z))
 	}
 	return max(c.shift(s), c.shift(z))

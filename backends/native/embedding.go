@@ -413,7 +413,7 @@ func (e *embedding) move() float64 {
 	}
 	e.normalise()
 	for i, c := range e.cones {
-		if c, ok := c.(edgeCone); ok {
+		if c, ok := c.(*secondOrder); ok {
 			c.pullIn(e.of(i, e.s))
 			c.pullIn(e.of(i, e.z))
 		}

@@ -130,7 +130,7 @@ type faced struct {
 func (d *direct) faces() (out []faced) {
 	a := &d.f.a
 	for _, p := range d.matrices() {
-		if p.form != eliminateRows || d.f.memory.fits("the face of a cone", 32*int64(p.g.n)*int64(p.g.n)) != nil {
+		if p.c.form != eliminateRows || d.f.memory.fits("the face of a cone", 32*int64(p.g.n)*int64(p.g.n)) != nil {
 			continue
 		}
 		in := faced{part: p, face: &face{n: p.g.n, product: make([]float64, p.g.n), within: p.g.within}}

@@ -103,7 +103,7 @@ func (r *runner) pursue(p progress, factors int) *backends.Solution {
 				return nil
 			}
 			for i, c := range e.cones {
-				if _, ok := c.(pathCone); !ok && !c.scale(e.of(i, e.s), e.of(i, e.z)) {
+				if _, ok := c.(*nonsymmetric); !ok && !c.scale(e.of(i, e.s), e.of(i, e.z)) {
 					return nil
 				}
 			}
@@ -129,6 +129,6 @@ func (r *runner) pursue(p progress, factors int) *backends.Solution {
 
 // withoutEigenvectors says whether smoothing changes s - z.
 func withoutEigenvectors(c cone) bool {
-	m, ok := c.(matrixCone)
-	return ok && m.order() > eigenOrder
+	m, ok := c.(*semidefinite)
+	return ok && m.rows > eigenOrder
 }

@@ -82,7 +82,7 @@ func (it *iterate) bytes() int64 {
 
 // pathRows is a nonsymmetric cone with its rows.
 type pathRows struct {
-	c        pathCone
+	c        *nonsymmetric
 	from, to int
 }
 
@@ -90,7 +90,7 @@ type pathRows struct {
 func (it *iterate) makeCones() {
 	f, at := it.f, it.f.zero
 	add := func(c cone, dim int) {
-		if p, ok := c.(pathCone); ok {
+		if p, ok := c.(*nonsymmetric); ok {
 			it.nonsymmetric = append(it.nonsymmetric, pathRows{p, at, at + dim})
 		}
 		it.cones, it.starts = append(it.cones, c), append(it.starts, at)
@@ -209,7 +209,7 @@ func (it *iterate) affineSlacks() {
 	}
 	clear(it.ds[:f.zero])
 	ds, s, dz := it.ds[f.zero:], it.s[f.zero:], it.dz[f.zero:]
-	for i, h := range it.cones[0].(diagonalCone).diagonal() {
+	for i, h := range it.cones[0].(*nonnegative).h {
 		ds[i] = -s[i] - h*dz[i]
 	}
 }

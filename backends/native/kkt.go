@@ -35,7 +35,7 @@ type kkt struct {
 	second  bool      // it solves beside another, and leaves it to that to ask for the memory of krylov
 	wanting bool      // a solve went without krylov
 	baseX   []float64 // diagonal of P
-	at      [][]int32 // by cone, the places of its H: of the diagonal, -1 for bounds, then see rankTwoCone
+	at      [][]int32 // by cone, the places of its H: of the diagonal, -1 for bounds, then see secondOrder.writeH
 	factor  *ldl.Factor
 	shift   []float64 // the static regularisation
 	boost   float64   // multiple of it for columns and equations, see raise
@@ -270,7 +270,7 @@ func (k *kkt) write() {
 				}
 			}
 		case rankTwoBlock:
-			shift := cn.(rankTwoCone).writeH(k.mat.val, k.at[c])
+			shift := cn.(*secondOrder).writeH(k.mat.val, k.at[c])
 			for _, p := range k.pos[k.starts[c]:k.starts[c+1]] {
 				k.shift[p] = -shift
 			}

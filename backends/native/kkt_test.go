@@ -71,7 +71,7 @@ func TestKKTSolvesTheNewtonSystem(t *testing.T) {
 			it := requireNewton(t, rng, p, 1e-7)
 			used[it.cones[len(it.cones)-1].block()] = true
 			for _, part := range it.matrices() {
-				forms[part.form] = true
+				forms[part.c.form] = true
 			}
 		}
 	})
@@ -159,7 +159,7 @@ func requireNewton(t *testing.T, rng *rand.Rand, p *backends.Problem, within flo
 		want := make([]float64, len(zc)) // A x - rz
 		copy(want, it.of(i, ax))
 		axpy(-1, it.of(i, rz), want)
-		if m, ok := c.(matrixCone); ok && m.block() == eliminatedBlock && it.inverse(m) {
+		if m, ok := c.(*semidefinite); ok && m.block() == eliminatedBlock && it.inverse(m) {
 			m.mulSym(hc, want)
 			require.InDeltaSlice(t, zc, hc, within)
 			continue
@@ -192,8 +192,8 @@ func TestSmallEntriesOfP(t *testing.T) {
 }
 
 // inverse says whether a matrix is in the inverse form.
-func (it *iterate) inverse(m matrixCone) bool {
-	return slices.ContainsFunc(it.matrices(), func(p *matrixPart) bool { return p.c == m && p.form == eliminateRows })
+func (it *iterate) inverse(m *semidefinite) bool {
+	return slices.ContainsFunc(it.matrices(), func(p *matrixPart) bool { return p.c == m && p.c.form == eliminateRows })
 }
 
 // The iteration loop allocates nothing. The count is that of the whole process, in which goroutines of

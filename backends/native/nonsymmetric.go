@@ -11,8 +11,9 @@ import (
 	"github.com/conetune/conetune/internal/dense"
 )
 
-// nonsymmetric is an exponential or a generalized power cone K, or the dual of one, with a scaling H that maps z to s
-// and z~ to s~ (Tuncel 2001; Dahl and Andersen 2021). With the barrier F* of K* of degree nu and F its conjugate,
+// nonsymmetric is an exponential or a generalized power cone K, or the dual of one, without the scaling of Nesterov and
+// Todd: a solve starts at its centre, and keeps near its central path. It has a scaling H that maps z to s and z~ to s~
+// (Tuncel 2001; Dahl and Andersen 2021). With the barrier F* of K* of degree nu and F its conjugate,
 //
 //	s~ = -grad F*(z),  z~ = -grad F(s),  mu = s'z/nu,  mu~ = s~'z~/nu,  mu mu~ >= 1,
 //	H = ss'/s'z + dd'/d'e + G G',  d = s - mu s~,  e = z - mu z~,
@@ -56,7 +57,7 @@ type barrier interface {
 	third(out, ds, dz []float64)
 }
 
-var _ pathCone = (*nonsymmetric)(nil)
+var _ cone = (*nonsymmetric)(nil)
 
 // nonsymmetrics returns the maker of the cones of a barrier.
 func nonsymmetrics(of func(c backends.Cone) barrier) func(backends.Cone, *matrixWork) cone {

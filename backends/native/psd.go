@@ -33,7 +33,7 @@ type semidefinite struct {
 	work     *matrixWork
 }
 
-var _ matrixCone = (*semidefinite)(nil)
+var _ cone = (*semidefinite)(nil)
 
 // matrixForm says how a semidefinite cone takes part in the Newton systems.
 type matrixForm int
@@ -329,10 +329,7 @@ const (
 	trialSteps    = 20
 )
 
-func (c *semidefinite) order() int { return c.rows }
-
-func (c *semidefinite) take(form matrixForm) { c.form = form }
-
+// product returns where the X and Y are kept with which mulSym is V -> sym(X V Y).
 func (c *semidefinite) product() (x, y []float64) {
 	if c.face == nil {
 		return c.mat, c.inv
@@ -342,8 +339,6 @@ func (c *semidefinite) product() (x, y []float64) {
 	c.face.lift(y, c.inv)
 	return x, y
 }
-
-func (c *semidefinite) factors() (s, z *triangular) { return c.s, c.z }
 
 func (c *semidefinite) block() block {
 	if c.form == denseRows {

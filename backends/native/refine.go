@@ -164,8 +164,8 @@ func newNewton(f *form, cones []cone, starts []int, keep bool) (newton, error) {
 	defer func() { f.kkt = f.memory.taken - before }()
 	k := &kkt{f: f, cones: cones, starts: starts, xpos: make([]int32, f.n), pos: make([]int32, f.m)}
 	for _, c := range cones {
-		if d, ok := c.(diagonalCone); ok {
-			k.h = d.diagonal()
+		if d, ok := c.(*nonnegative); ok {
+			k.h = d.h
 		}
 	}
 	if !keep {

@@ -46,13 +46,11 @@ type turn struct{ l, d []float64 }
 
 // rootPart is a semidefinite cone in root.
 type rootPart struct {
-	c                 matrixCone
-	n                 int         // its order
-	s, z              *triangular // the factors of its S and Z
-	from, to          int         // rows of A
-	at                int         // first row of B
-	g                 *gram       // the F_j
-	own               bool        // g is not that of kkt
+	c                 *semidefinite
+	from, to          int   // rows of A
+	at                int   // first row of B
+	g                 *gram // the F_j
+	own               bool  // g is not that of kkt
 	ls, lsT, lz, lzT  []float64
 	inverse, inverseT []float64 // Ls^-1 and Ls^-T
 	first, second     []float64
@@ -97,12 +95,10 @@ func newRoot(it *iterate) *root {
 	}
 	for i, c := range it.cones {
 		switch c := c.(type) {
-		case diagonalCone:
-		case matrixCone:
-			p := &rootPart{c: c, n: c.order(), from: it.starts[i], to: it.starts[i+1], at: q.rows}
-			p.s, p.z = c.factors()
-			q.parts = append(q.parts, p)
-			q.rows += p.n * p.n
+		case *nonnegative:
+		case *semidefinite:
+			q.parts = append(q.parts, &rootPart{c: c, from: it.starts[i], to: it.starts[i+1], at: q.rows})
+			q.rows += c.rows * c.rows
 			fits = fits && q.rows*q.n <= rootLimit
 		default:
 			fits = false
@@ -112,9 +108,9 @@ func newRoot(it *iterate) *root {
 		return &root{}
 	}
 	for _, p := range q.parts {
-		n := p.n
+		n := p.c.rows
 		for _, m := range it.matrices() {
-			if m.c == p.c && m.form == eliminateRows {
+			if m.c == p.c && m.c.form == eliminateRows {
 				p.g = &m.g
 			}
 		}
@@ -147,14 +143,14 @@ func (q *root) factor() {
 		}
 	}
 	for _, p := range q.parts {
-		n := p.n
-		p.s.roots(p.ls, p.lsT)
-		p.z.roots(p.lz, p.lzT)
+		n := p.c.rows
+		p.c.s.roots(p.ls, p.lsT)
+		p.c.z.roots(p.lz, p.lzT)
 		clear(p.inverseT)
 		for i := range n {
 			p.inverseT[i+i*n] = 1
 		}
-		p.s.divide(p.inverseT)
+		p.c.s.divide(p.inverseT)
 		transpose(p.inverse, p.inverseT, n)
 		p.g.each(func(g *gram, o int) {
 			m := &g.members[g.order[o]]
@@ -260,10 +256,10 @@ func (q *root) direction(wx, wz, target float64, second bool) error {
 		q.dz[i] = -q.r[i] * math.Sqrt(q.z[i]/q.s[i])
 	}
 	for _, p := range q.parts {
-		if q.within.Stop.Reached(p.n * p.n) {
+		if q.within.Stop.Reached(p.c.rows * p.c.rows) {
 			return errStopped
 		}
-		n := p.n
+		n := p.c.rows
 		mulTo(q.within, p.first, p.inverseT, q.r[p.at:p.at+n*n], n) // (R Ls^-1)'
 		mulTo(q.within, p.second, p.lz, p.first, n)
 		packMean(q.dz[p.from:p.to], p.second, n)
@@ -320,7 +316,7 @@ func (q *root) rightSide(wz, target float64, second bool) {
 		}
 	}
 	for _, p := range q.parts {
-		n := p.n
+		n := p.c.rows
 		c, u, v := q.c[p.at:p.at+n*n], p.first, p.second
 		// Lz^-1 (dZ' dS' - target I) Ls^-T
 		if clear(c); second {
@@ -331,14 +327,14 @@ func (q *root) rightSide(wz, target float64, second bool) {
 		for i := range n {
 			c[i+i*n] -= target
 		}
-		p.s.divide(c)
+		p.c.s.divide(c)
 		transpose(u, c, n)
-		p.z.divide(u)
+		p.c.z.divide(u)
 		transpose(c, u, n)
 		if wz != 0 {
 			unpack(u, q.rz[p.from:p.to], n)
 			mulTo(q.within, v, p.lzT, u, n)
-			p.s.divide(v)
+			p.c.s.divide(v)
 			axpy(-wz, v, c)
 		}
 		mulTo(q.within, v, p.lzT, p.lsT, n)

@@ -25,8 +25,7 @@ type schur struct {
 //	                  -B~ H B~' y + .. = ry - B~ (rz + H (rx/a))
 //	denseRows         H stands in the matrix.
 type matrixPart struct {
-	c        matrixCone
-	form     matrixForm
+	c        *semidefinite
 	from, to int // rows
 	g        gram
 	own      []int32   // eliminateColumns: the column of each row
@@ -56,7 +55,7 @@ func (s *schur) load() bool {
 	}
 	f := s.f
 	for _, p := range s.matrices {
-		switch p.form {
+		switch p.c.form {
 		case eliminateRows:
 			p.g.set(func(m *gramMember, e int) float64 { return f.a.val[m.from[e]] })
 		case eliminateColumns:
@@ -119,7 +118,7 @@ func (s *schur) solveReduced(x, z, rx, rz []float64, to accuracy) error {
 func (s *schur) reduceMatrices(rx, rz []float64) {
 	f := s.f
 	for _, p := range s.matrices {
-		switch p.form {
+		switch p.c.form {
 		case eliminateRows:
 			if clear(p.pushed); maxAbs(rz[p.from:p.to]) == 0 {
 				continue
@@ -144,7 +143,7 @@ func (s *schur) recoverMatrices(x, z, rz []float64) {
 	f := s.f
 	for _, p := range s.matrices {
 		zp := z[p.from:p.to]
-		switch p.form {
+		switch p.c.form {
 		case eliminateRows:
 			clear(p.work)
 			p.g.mulAdd(p.work, x, 1)
@@ -170,7 +169,7 @@ func (s *schur) recoverMatrices(x, z, rz []float64) {
 // H^-1 rz is computed once for all weights.
 func (s *schur) withoutTerm(rhsX, rhsZ, rz, d []float64, weight float64) {
 	for _, p := range s.matrices {
-		if p.form != eliminateRows {
+		if p.c.form != eliminateRows {
 			continue
 		}
 		own := rz[p.from:p.to]
@@ -190,7 +189,7 @@ func (s *schur) withoutTerm(rhsX, rhsZ, rz, d []float64, weight float64) {
 // withTerm takes what withoutTerm has left in d off the dz that it has led to.
 func (s *schur) withTerm(dz, d []float64) {
 	for _, p := range s.matrices {
-		if p.form == eliminateRows {
+		if p.c.form == eliminateRows {
 			axpy(-1, d[p.from:p.to], dz[p.from:p.to])
 		}
 	}

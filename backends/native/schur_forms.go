@@ -12,7 +12,7 @@ import (
 func (s *schur) chooseForms(keep bool) {
 	partOf := make([]int32, s.f.m) // by row, the part and 1
 	for i, c := range s.cones {
-		if m, ok := c.(matrixCone); ok {
+		if m, ok := c.(*semidefinite); ok {
 			p := &matrixPart{c: m, from: s.starts[i], to: s.starts[i+1]}
 			s.matrices = append(s.matrices, p)
 			for r := p.from; r < p.to; r++ {
@@ -27,18 +27,17 @@ func (s *schur) chooseForms(keep bool) {
 	touched := s.touched(partOf)
 	for i, p := range s.matrices {
 		dim, t := p.to-p.from, &touched[i]
-		p.form = eliminateRows
+		p.c.form = eliminateRows
 		if float64(len(t.columns)) > manyColumns*float64(dim) {
-			p.form = denseRows
+			p.c.form = denseRows
 		}
 		if !keep && !t.shared && t.entries == dim && len(t.columns) == dim && s.takeOwn(p, t.columns) {
-			p.form = eliminateColumns
+			p.c.form = eliminateColumns
 			for _, j := range t.columns {
 				s.xpos[j] = -1
 			}
 		}
-		p.c.take(p.form)
-		if p.form != denseRows {
+		if p.c.form != denseRows {
 			for r := p.from; r < p.to; r++ {
 				s.pos[r] = -1
 			}
@@ -130,8 +129,8 @@ func (s *schur) takeOwn(p *matrixPart, columns []int32) bool {
 func (s *schur) link() error {
 	f := s.f
 	for _, p := range s.matrices {
-		p.g.n, p.g.sign, p.g.within = p.c.order(), -1, f.within()
-		switch p.form {
+		p.g.n, p.g.sign, p.g.within = p.c.rows, -1, f.within()
+		switch p.c.form {
 		case eliminateRows:
 			p.g.sign = 1
 			p.g.members = f.members(p.from, p.to, func(j int32) int32 { return s.xpos[j] })
@@ -143,7 +142,7 @@ func (s *schur) link() error {
 					from: []int32{-1}})
 			}
 		}
-		s.eliminates = s.eliminates || p.form != denseRows
+		s.eliminates = s.eliminates || p.c.form != denseRows
 		members, order := int64(len(p.g.members)), int64(p.g.n)
 		if members*(members+1)/2 > math.MaxInt32 {
 			return ldl.ErrTooLarge

@@ -107,9 +107,9 @@ func newOuter(f *form, matrices []*matrixPart) outer {
 		for i := range p.g.members {
 			j := p.g.members[i].item
 			switch {
-			case p.form == eliminateRows:
+			case p.c.form == eliminateRows:
 				o.columns = append(o.columns, j)
-			case p.form == eliminateColumns && int(j) < f.zero+f.nonneg:
+			case p.c.form == eliminateColumns && int(j) < f.zero+f.nonneg:
 				o.rows = append(o.rows, j) // other cones have an H whose products are less exact than K
 			}
 		}

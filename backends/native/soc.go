@@ -19,8 +19,6 @@ type secondOrder struct {
 
 var (
 	_ basisCone   = (*secondOrder)(nil)
-	_ rankTwoCone = (*secondOrder)(nil)
-	_ edgeCone    = (*secondOrder)(nil)
 	_ inverseCone = (*secondOrder)(nil)
 )
 
@@ -255,7 +253,8 @@ func (c *secondOrder) invert(s, z []float64) {
 	z[0] = s[0] / det
 }
 
-// writeH writes the rank-two form.
+// writeH puts -H in the rank-two form into the KKT values: at are the places of the diagonal, then of v (with its
+// pivot), then of u. It returns what to add to the pivots of the rows, and of u and v, with their signs.
 func (c *secondOrder) writeH(val []float64, at []int32) (shift float64) {
 	e, n := c.eta2, len(c.w)
 	diag, v, u := at[:n], at[n:2*n+1], at[2*n+1:]

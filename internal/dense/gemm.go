@@ -102,15 +102,16 @@ func gemmStrips(s *stop.Stop, m, n, k int, a []float64, lda int, b []float64, ld
 // sets of the caches.
 func gemmPacked(s *stop.Stop, m, n, k int, a []float64, lda int, b []float64, ldb int, c []float64, ldc int) {
 	w := getWorkspace()
+	nr, mr := columnsPerStrip(), rowsPerBlock()
 	for l := 0; l < k; l += blockDepth {
 		kb := min(blockDepth, k-l)
-		pb := w.packB(n, kb, b[l*ldb:], ldb)
+		pb := pack(&w.b, nr, n, kb, b[l*ldb:], ldb)
 		for i := 0; i < m; i += blockRows {
 			mb := min(blockRows, m-i)
 			if s != nil && s.Reached(cost(mb, n, kb)) {
 				break
 			}
-			pa := w.packA(mb, kb, a[i+l*lda:], lda)
+			pa := pack(&w.a, mr, mb, kb, a[i+l*lda:], lda)
 			packedStrips(mb, n, kb, pa, pb, c[i:], ldc)
 		}
 	}
@@ -141,7 +142,13 @@ func (in Within) SyrkNT(n, k int, a []float64, lda int, b []float64, ldb int, c 
 	checkMatrix("B", n, k, b, ldb)
 	checkMatrix("C", n, n, c, ldc)
 	if parts := in.shares(n, n, k) / 2; parts > 1 {
-		in.shareSyrkNT(parts, n, k, a, lda, b, ldb, c, ldc)
+		// of the columns of C: a part has a triangle and what is below
+		in.share(parts, n, columnsPerStrip(), true, func(in Within, from, to int) {
+			in.SyrkNT(to-from, k, a[from:], lda, b[from:], ldb, c[from+from*ldc:], ldc)
+			if to < n {
+				in.GemmNT(n-to, to-from, k, a[to:], lda, b[from:], ldb, c[to+from*ldc:], ldc)
+			}
+		})
 		return
 	}
 	s := in.Stop
@@ -158,7 +165,7 @@ func (in Within) SyrkNT(n, k int, a []float64, lda int, b []float64, ldb int, c 
 	nr, mr := columnsPerStrip(), rowsPerBlock()
 	for l := 0; l < k; l += blockDepth {
 		kb := min(blockDepth, k-l)
-		pb := w.packB(n, kb, b[l*ldb:], ldb)
+		pb := pack(&w.b, nr, n, kb, b[l*ldb:], ldb)
 		// Rows by blocks: the part left of the diagonal block, then the block.
 		for i := 0; i < n; i += blockRows {
 			mb := min(blockRows, n-i)
@@ -166,7 +173,7 @@ func (in Within) SyrkNT(n, k int, a []float64, lda int, b []float64, ldb int, c 
 				break
 			}
 			if i > 0 {
-				pa := w.packA(mb, kb, a[i+l*lda:], lda)
+				pa := pack(&w.a, mr, mb, kb, a[i+l*lda:], lda)
 				packedStrips(mb, i, kb, pa, pb, c[i:], ldc)
 			}
 			pa := pack(&w.a, mb, mb, kb, a[i+l*lda:], lda) // strips start at any row: one panel
@@ -176,16 +183,6 @@ func (in Within) SyrkNT(n, k int, a []float64, lda int, b []float64, ldb int, c 
 		}
 	}
 	w.release()
-}
-
-// shareSyrkNT cuts the columns of C: a part has a triangle and what is below.
-func (in Within) shareSyrkNT(parts, n, k int, a []float64, lda int, b []float64, ldb int, c []float64, ldc int) {
-	in.share(parts, n, columnsPerStrip(), true, func(in Within, from, to int) {
-		in.SyrkNT(to-from, k, a[from:], lda, b[from:], ldb, c[from+from*ldc:], ldc)
-		if to < n {
-			in.GemmNT(n-to, to-from, k, a[to:], lda, b[from:], ldb, c[to+from*ldc:], ldc)
-		}
-	})
 }
 
 // syrkStrips is SyrkNT strip by strip, each from its diagonal down, without packing.

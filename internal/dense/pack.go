@@ -24,16 +24,6 @@ func resize(buf *[]float64, n int) []float64 {
 	return (*buf)[:n]
 }
 
-// packA copies an m x k block of A to panels of rowsPerBlock rows.
-func (w *workspace) packA(m, k int, a []float64, lda int) []float64 {
-	return pack(&w.a, rowsPerBlock(), m, k, a, lda)
-}
-
-// packB copies B (n x k) to panels of columnsPerStrip rows.
-func (w *workspace) packB(n, k int, b []float64, ldb int) []float64 {
-	return pack(&w.b, columnsPerStrip(), n, k, b, ldb)
-}
-
 // pack copies an m x k matrix to *buf as panels of h rows, one after the other, each
 // h x k column by column. The rows that the last panel lacks are left arbitrary.
 func pack(buf *[]float64, h, m, k int, a []float64, lda int) []float64 {

@@ -40,7 +40,9 @@ func (in Within) SolvePanel(m, n int, l []float64, ldl int, dInv []float64, a []
 func (in Within) solveRight(m, n int, l []float64, ldl int, dInv []float64, a []float64, lda int, w []float64,
 	ldw int) {
 	if parts := in.shares(m, n, n) / 2; parts > 1 {
-		in.shareRight(parts, m, n, l, ldl, dInv, a, lda, w, ldw)
+		in.share(parts, m, rowsPerBlock(), false, func(in Within, from, to int) { // rows of A
+			in.solveRight(to-from, n, l, ldl, dInv, a[from:], lda, w[from:], ldw)
+		})
 		return
 	}
 	nr := columnsPerStrip()
@@ -59,14 +61,6 @@ func (in Within) solveRight(m, n int, l []float64, ldl int, dInv []float64, a []
 			}
 		}
 	}
-}
-
-// shareRight cuts the rows of A.
-func (in Within) shareRight(parts, m, n int, l []float64, ldl int, dInv []float64, a []float64, lda int, w []float64,
-	ldw int) {
-	in.share(parts, m, rowsPerBlock(), false, func(in Within, from, to int) {
-		in.solveRight(to-from, n, l, ldl, dInv, a[from:], lda, w[from:], ldw)
-	})
 }
 
 // some returns x[from:from+n], or nothing of an empty x.

@@ -189,10 +189,8 @@ func (c *semidefinite) shift(v []float64) float64 {
 
 func (c *semidefinite) scale(s, z []float64) bool {
 	a := c.work.a
-	first, second, f1, f2 := s, z, c.s, c.z // first is inverted
-	if c.form != eliminateRows {
-		first, second, f1, f2 = z, s, c.z, c.s
-	}
+	first, second := inForm(c.form, s, z)
+	f1, f2 := inForm(c.form, c.s, c.z)
 	c.unpack(c.mat, second)
 	c.unpack(a, first)
 	if !f2.factor(c.mat) || !f1.factor(a) {
@@ -213,7 +211,8 @@ func (c *semidefinite) mulSym(out, v []float64) {
 
 // solve writes inv V into out, V as svec.
 func (c *semidefinite) solve(out, v []float64) {
-	t, w, n := c.inverted(), c.work.c, c.n
+	t, _ := inForm(c.form, c.s, c.z)
+	w, n := c.work.c, c.n
 	entries := 0
 	for _, x := range v {
 		if x != 0 {
@@ -245,12 +244,12 @@ func (c *semidefinite) solve(out, v []float64) {
 // fewEntries: with so many times fewer entries a matrix is multiplied entry by entry.
 const fewEntries = 16
 
-// inverted returns the factor of the matrix whose inverse is inv.
-func (c *semidefinite) inverted() *triangular {
-	if c.form == eliminateRows {
-		return c.s
+// inForm returns first what is of the matrix that is inverted: S in the inverse form, Z in the plain one.
+func inForm[T any](form matrixForm, ofS, ofZ T) (inverted, other T) {
+	if form == eliminateRows {
+		return ofS, ofZ
 	}
-	return c.z
+	return ofZ, ofS
 }
 
 // mulH writes H v of the plain form.
@@ -266,10 +265,7 @@ func (c *semidefinite) affine(d, _ []float64) { c.packMean(d, c.mat, c.work.a) }
 
 func (c *semidefinite) combined(d, _, _, ds, dz []float64, target float64) {
 	n, w := c.n, c.work
-	first, second := ds, dz
-	if c.form != eliminateRows {
-		first, second = dz, ds
-	}
+	first, second := inForm(c.form, ds, dz)
 	a, b := w.a[:n*n], w.b[:n*n]
 	if dense.MaxAbs(first) != 0 {
 		c.solve(b, first)

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/conetune/conetune/internal/dense"
+	"github.com/conetune/conetune/internal/finite"
 	"github.com/conetune/conetune/internal/stop"
 )
 
@@ -281,7 +282,7 @@ func (t *triangular) factor(m []float64) bool {
 	for i, v := range t.d {
 		t.root[i] = 1 / math.Sqrt(v)
 	}
-	return finite(t.d) && finite(t.root)
+	return finite.All(t.d...) && finite.All(t.root...)
 }
 
 // inverseBlock is the number of rows that inverse takes at a time, so that only
@@ -389,9 +390,7 @@ func mulTo(within dense.Within, out, a, b []float64, n int) {
 	if within.GemmNT(n, n, n, a, n, b, n, out, n); within.Stop.Reached(4 * n * n) {
 		return
 	}
-	for i, v := range out[:n*n] {
-		out[i] = -v
-	}
+	scaleBy(out[:n*n], -1)
 }
 
 // allocate makes vectors of length n, side by side.

@@ -177,7 +177,8 @@ func (d *direct) combined(p progress, eps float64) error {
 func (d *direct) weights(p progress, sigma, product, enough float64) (wx, wz float64) {
 	wx, wz = 1, 1
 	objective := enough * max(1, math.Abs(p.objective))
-	hiddenX, hiddenZ := d.hidden(d.rx, d.x), d.hidden(d.rz, d.z)
+	// what the residuals can hide of the objective, at most, in the caller's units
+	hiddenX, hiddenZ := dotAbs(d.rx, d.x)/d.f.scaling.c, dotAbs(d.rz, d.z)/d.f.scaling.c
 	if p.dual <= p.gap && hiddenX <= product {
 		wx = 1 - sigma
 	}
@@ -210,11 +211,6 @@ func (d *direct) move() float64 {
 	axpy(d.primal, d.ds[d.f.zero:], d.s[d.f.zero:])
 	axpy(d.dual, d.dz, d.z)
 	return max(d.primal, d.dual)
-}
-
-// hidden bounds what a residual can hide of the objective, in the caller's units.
-func (d *direct) hidden(residual, v []float64) float64 {
-	return dotAbs(residual, v) / d.f.scaling.c
 }
 
 // remains is the size of what the direct method reduces.

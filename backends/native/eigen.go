@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/lapack/gonum"
 
 	"github.com/conetune/conetune/internal/dense"
+	"github.com/conetune/conetune/internal/finite"
 )
 
 const (
@@ -68,7 +69,7 @@ func (e *eigenWork) smallest(m []float64, n int, t *triangular, enough float64) 
 			}
 		}
 	}
-	if !finite(m[:n*n]) {
+	if !finite.All(m[:n*n]...) {
 		return math.NaN()
 	}
 	size := dense.MaxAbs(m[:n*n])
@@ -92,7 +93,7 @@ func (e *eigenWork) smallest(m []float64, n int, t *triangular, enough float64) 
 // all overwrites the symmetric m of order n with its eigenvectors by columns, of a matrix by rows, and returns the
 // eigenvalues, ascending; false beyond eigenOrder, and where they are not found.
 func (e *eigenWork) all(m []float64, n int) ([]float64, bool) {
-	if n > eigenOrder || !finite(m) {
+	if n > eigenOrder || !finite.All(m...) {
 		return nil, false
 	}
 	values := e.values[:n]

@@ -194,16 +194,6 @@ func (k *kkt) findSingles() {
 	}
 }
 
-// boundRows counts the rows that are no unknowns of K.
-func (k *kkt) boundRows(from, to int) (count int) {
-	for _, p := range k.pos[from:to] {
-		if p < 0 {
-			count++
-		}
-	}
-	return count
-}
-
 // entryBytes is what an entry of K takes: its row, its value, and that without the cones.
 const entryBytes = 20
 

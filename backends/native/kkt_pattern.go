@@ -11,6 +11,7 @@ import (
 // of A with their part of H, then the unknowns of the second-order cones.
 func (k *kkt) pattern(count []int32, columns int) error {
 	f := k.f
+	k.link()
 	const what = "the matrix of the Newton systems"
 	if err := f.memory.take(what, 64*int64(k.size)+16*int64(len(f.p.ind)+len(f.a.ind))); err != nil {
 		return err
@@ -40,9 +41,9 @@ func (k *kkt) pattern(count []int32, columns int) error {
 }
 
 // link finds the groups of each unknown: those of semidefinite cones, which are all that is linked in K.
-func (k *kkt) link() error {
+func (k *kkt) link() {
 	if k.marked = make([]int32, k.size); len(k.groups) == 0 {
-		return nil
+		return
 	}
 	k.groupsOf = make([][]int32, k.size)
 	for g, group := range k.groups {
@@ -50,7 +51,6 @@ func (k *kkt) link() error {
 			k.groupsOf[u] = append(k.groupsOf[u], int32(g))
 		}
 	}
-	return nil
 }
 
 // mark writes the places of the entries of column j into marked.
@@ -213,7 +213,6 @@ func (w *patternWriter) coneRows() {
 func (w *patternWriter) plainRows(c, from, to int, block block) {
 	if block == diagonalBlock {
 		w.at[c] = make([]int32, 0, to-from)
-		w.bounds = make([]bound, 0, w.boundRows(from, to))
 	}
 	for i := from; i < to; i++ {
 		if w.err != nil || w.f.stop.Reached(vectorWork+int(w.start[i+1]-w.start[i])) {

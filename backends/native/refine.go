@@ -1,9 +1,8 @@
 package native
 
 import (
-	"math"
-
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/internal/finite"
 )
 
 // accuracy says when the refinement of a solve ends: when the residuals of the columns and of the equations, what the
@@ -77,7 +76,7 @@ func (k *kkt) refine(limit limits) error {
 			break
 		}
 	}
-	if math.IsNaN(last) || math.IsInf(last, 0) {
+	if !finite.All(last) {
 		return errUnsolved
 	}
 	if k.f.stop.Reached(0) {
@@ -114,14 +113,6 @@ func (k *kkt) parts(v []float64) (columns, equations, rows []float64) {
 	c := len(k.baseX)
 	e := c + k.f.zero
 	return v[:c], v[c:e], v[e:]
-}
-
-func finite(v []float64) bool {
-	sum := 0.0
-	for _, x := range v {
-		sum += x * 0 // 0, or NaN for NaN and infinities
-	}
-	return sum == 0
 }
 
 // newton is the linear algebra of an iteration: it solves
@@ -176,8 +167,7 @@ func newNewton(f *form, cones []cone, starts []int, keep bool) (newton, error) {
 		return nil, errStopped
 	}
 	count, columns, err := k.number()
-	for _, part := range []func() error{s.link, k.link, func() error { return k.pattern(count, columns) }, s.place,
-		k.analyse} {
+	for _, part := range []func() error{s.link, func() error { return k.pattern(count, columns) }, s.place, k.analyse} {
 		if err == nil {
 			err = part()
 		}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/conetune/conetune/internal/crew"
 	"github.com/conetune/conetune/internal/dense"
+	"github.com/conetune/conetune/internal/finite"
 )
 
 // root solves the Newton systems of the direct method as least-squares problems. With
@@ -265,7 +266,7 @@ func (q *root) direction(wx, wz, target float64, second bool) error {
 		packMean(q.dz[p.from:p.to], p.second, n)
 		dense.Scale(q.dz[p.from:p.to], -1)
 	}
-	if q.slacks(wz); !finite(q.dx) || !finite(q.dz) {
+	if q.slacks(wz); !finite.All(q.dx...) || !finite.All(q.dz...) {
 		return errUnsolved
 	}
 	return nil

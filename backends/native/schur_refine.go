@@ -3,6 +3,8 @@ package native
 import (
 	"math"
 	"slices"
+
+	"github.com/conetune/conetune/internal/finite"
 )
 
 // refineMatrices improves a solution by its residuals in the columns and rows that
@@ -69,7 +71,7 @@ func (s *schur) refineMatrices(x, z, rx, rz []float64, to accuracy) error {
 
 // finiteOr returns an error for the residual of no solution.
 func finiteOr(residual float64) error {
-	if math.IsNaN(residual) || math.IsInf(residual, 0) {
+	if !finite.All(residual) {
 		return errUnsolved
 	}
 	return nil
@@ -278,7 +280,5 @@ func (k *kkt) mul(out, x []float64) {
 		out[j] = -k.mat.val[at] * x[j]
 	}
 	k.mat.subMulOff(out, x)
-	for i, v := range out {
-		out[i] = -v
-	}
+	scaleBy(out, -1)
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/internal/finite"
 )
 
 // load takes a given point with tau = 1. It returns false without one that can be used, and says why. Of a point
@@ -25,7 +26,7 @@ func (e *embedding) load(pt *backends.Point) (ok bool, why string) {
 		whole.Z = make([]float64, len(f.user.B))
 	}
 	f.contract(whole, e.x, e.s, e.z)
-	if !finite(e.x) || !finite(e.s) || !finite(e.z) {
+	if !finite.Every([][]float64{e.x, e.s, e.z}) {
 		return false, "the warm start was not used, as its numbers are too large"
 	}
 	if pt.Z == nil && !e.multipliers() {

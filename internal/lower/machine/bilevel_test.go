@@ -413,7 +413,7 @@ func TestZero(t *testing.T) {
 			require.InDelta(t, 2*less, s.Objective, 1e-9)
 			require.LessOrEqual(t, lambda/2*floats.Dot(s.W, s.W), 1e-9)
 			sum, balance := make([]float64, c.p), 0.0
-			for i, a := range s.alpha(g) {
+			for i, a := range alphaOf(s, g) {
 				require.GreaterOrEqual(t, a, 0.0)
 				require.LessOrEqual(t, a, u[i]/floats.Sum(u)*(1+1e-12))
 				balance += a * y[i]

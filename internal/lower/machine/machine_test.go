@@ -51,6 +51,21 @@ func sample(seed uint64, n, p int, binary bool) (x *mat.Dense, y, u []float64) {
 	return x, y, u
 }
 
+// alphaOf are the multipliers of the rows, those of one label made smaller so that the sums of both are the same.
+func alphaOf(m *Solution, g *Problem) []float64 {
+	if m.many == nil {
+		return m.state.alpha
+	}
+	alpha, total := floats.MulTo(make([]float64, g.rows.n), m.many.shares(), g.rows.u), [2]float64{}
+	for i, a := range alpha {
+		total[g.rows.label(i)] += a
+	}
+	for i := range alpha {
+		alpha[i] *= min(total[0], total[1]) / total[g.rows.label(i)]
+	}
+	return alpha
+}
+
 // check checks the conditions of optimality from their definition, and the gap by the objective.
 func check(t *testing.T, x *mat.Dense, y, u []float64, lambda float64, bound []float64, g *Problem, m *Solution,
 	name string) {
@@ -58,7 +73,7 @@ func check(t *testing.T, x *mat.Dense, y, u []float64, lambda float64, bound []f
 	require.Contains(t, []outcome.Stop{outcome.Converged, numerics.Exhausted}, m.Status, name)
 	n, p := x.Dims()
 	total, value, dual, balance := floats.Sum(u), lambda/2*floats.Dot(m.W, m.W), 0.0, 0.0
-	alpha, v := m.alpha(g), make([]float64, p)
+	alpha, v := alphaOf(m, g), make([]float64, p)
 	for i := range n {
 		s := 1 - y[i]*(floats.Dot(x.RawRowView(i), m.W)-m.C)
 		top := u[i] / total
@@ -423,7 +438,7 @@ func certified(t *testing.T, x *mat.Dense, y, u []float64, lambda float64, g *Pr
 	t.Helper()
 	value, dual, balance, total := lambda/2*floats.Dot(m.W, m.W), 0.0, 0.0, floats.Sum(u)
 	v := make([]float64, g.rows.p)
-	for i, a := range m.alpha(g) {
+	for i, a := range alphaOf(m, g) {
 		value += u[i] / total * math.Max(0, 1-y[i]*(floats.Dot(x.RawRowView(i), m.W)-m.C))
 		require.True(t, a >= 0 && a <= u[i]/total*(1+1e-12))
 		dual += a

@@ -18,11 +18,10 @@ const fewRows, manyRows, pathWork = 500, 2000, 8
 
 // manyState is what a solution for many rows keeps to start from, in little room.
 type manyState struct {
-	c      float64    // before it is put in the middle of an interval
-	side   []int8     // of each row: 0 or 1 is its share, 2 another one
-	others []float64  // the shares of those, in order
-	scale  [2]float64 // of the alpha_i of each label in the dual program
-	once   sync.Once  // makes the state
+	c      float64   // before it is put in the middle of an interval
+	side   []int8    // of each row: 0 or 1 is its share, 2 another one
+	others []float64 // the shares of those, in order
+	once   sync.Once // makes the state
 }
 
 // pack keeps c and the shares.
@@ -51,18 +50,6 @@ func (k *manyState) shares() []float64 {
 		}
 	}
 	return out
-}
-
-// alpha are the multipliers of the rows.
-func (m *Solution) alpha(g *Problem) []float64 {
-	if m.many == nil {
-		return m.state.alpha
-	}
-	alpha := m.many.shares()
-	for i := range alpha {
-		alpha[i] *= g.rows.u[i] * m.many.scale[g.rows.label(i)]
-	}
-	return alpha
 }
 
 // sides are those of rows and features, with the factor of the rows at their kinks, as a path has them at its end.
@@ -138,10 +125,10 @@ func (g *Problem) solveMany(ctx context.Context, lambda float64, bound []float64
 		out.Gap = math.Inf(1)
 	}
 	out.many = pack(a.hinges)
-	out.many.scale = a.scales()
+	scale := a.scales()
 	out.v = make([]float64, p)
-	out.total = a.multipliers(out.many.scale)
-	for k, s := range out.many.scale {
+	out.total = a.multipliers(scale)
+	for k, s := range scale {
 		floats.AddScaled(out.v, s, a.sums[k][:p])
 	}
 	if out.Status != outcome.Cancelled && !g.squared && !slices.ContainsFunc(a.shares, inside) {

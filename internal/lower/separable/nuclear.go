@@ -24,12 +24,11 @@ func (a *ascent) nuclear(t int, root, from []float64) {
 		row[b], col[b] = at/n, at%n
 	}
 	ub, vb, byRow, byColumn := make([]float64, N), make([]float64, N), make([]float64, m), make([]float64, n)
-	work := newSums(max(m, n))
 	for p := range rank {
 		even := func(q int) float64 { e, _ := z.weights(p, q, least); return e }
 		odd := func(q int) float64 { _, o := z.weights(p, q, least); return o }
-		sums := [...][]float64{work.of(0, v, n, v, n, 0, n, even), work.of(1, u, m, v, n, 0, few, odd),
-			work.of(2, u, m, u, m, rank, m, even), work.of(3, v, n, u, m, rank, few, odd)}
+		sums := [...][]float64{weighted(v, n, v, n, 0, n, even), weighted(u, m, v, n, 0, few, odd),
+			weighted(u, m, u, m, rank, m, even), weighted(v, n, u, m, rank, few, odd)}
 		for b := range places {
 			ub[b], vb[b] = root[b]*u[row[b]+p*m], root[b]*v[col[b]+p*n]
 		}
@@ -51,46 +50,23 @@ func (a *ascent) nuclear(t int, root, from []float64) {
 	}
 }
 
-// sums is memory for four sums of matrices up to some order.
-type sums struct {
-	order  int
-	scaled []float64
-	to     [4][]float64
-}
-
-func newSums(order int) *sums {
-	out := &sums{order: order, scaled: make([]float64, order*order)}
-	for k := range out.to {
-		out.to[k] = make([]float64, order*order)
+// weighted is minus the sum of weight(q) x_q y_q' from q = from on, by columns, with the columns of X and Y of so many
+// rows.
+func weighted(x []float64, rows int, y []float64, cols, from, end int, weight func(q int) float64) []float64 {
+	to := make([]float64, rows*cols)
+	if end <= from {
+		return to
 	}
-	return out
-}
-
-// of is minus the sum of weight(q) x_q y_q' from q = from on, by columns, with the columns of X and Y of so many rows.
-func (s *sums) of(k int, x []float64, rows int, y []float64, cols, from, end int, weight func(q int) float64,
-) []float64 {
-	to := s.to[k][:rows*cols]
-	clear(to)
+	scaled := make([]float64, 0, (end-from)*rows)
 	for q := from; q < end; q++ {
 		f := weight(q)
-		column := s.scaled[(q-from)*rows : (q-from+1)*rows]
-		for i, v := range x[q*rows : (q+1)*rows] {
-			column[i] = f * v
+		for _, v := range x[q*rows : (q+1)*rows] {
+			scaled = append(scaled, f*v)
 		}
 	}
-	if end > from {
-		dense.GemmNT(rows, cols, end-from, s.scaled, rows, y[from*cols:], cols, to, rows)
-	}
+	dense.GemmNT(rows, cols, end-from, scaled, rows, y[from*cols:], cols, to, rows)
 	return to
 }
 
 // byColumns are the entries of a square matrix.
 func byColumns(from *mat.Dense) []float64 { return mat.DenseCopyOf(from.T()).RawMatrix().Data }
-
-// resize returns room for n numbers, v itself if it has it.
-func resize(v []float64, n int) []float64 {
-	if cap(v) < n {
-		return make([]float64, n)
-	}
-	return v[:n]
-}

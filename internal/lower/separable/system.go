@@ -99,7 +99,7 @@ func (a *ascent) build(t int, kind []uint8) bool {
 	}
 	s.k = len(s.g) / n
 	s.narrow = s.k <= n && a.matrix == nil
-	s.work = resize(s.work, max(n, s.k))
+	s.work = dense.Cleared(s.work, max(n, s.k))
 	return a.decompose(t)
 }
 
@@ -129,7 +129,7 @@ func (a *ascent) decompose(t int) bool {
 	s, n := &a.newton[t], a.parts[t].rows
 	order, inner, g := n, s.k, s.g
 	if s.narrow {
-		order, inner, g = s.k, n, resize(s.turned, len(s.g))
+		order, inner, g = s.k, n, dense.Cleared(s.turned, len(s.g))
 		for j := range s.k {
 			for i, v := range s.g[j*n : (j+1)*n] {
 				g[j+i*s.k] = v
@@ -140,9 +140,8 @@ func (a *ascent) decompose(t int) bool {
 	if order == 0 {
 		return true
 	}
-	s.matrix = resize(s.matrix, order*order)
+	s.matrix = dense.Cleared(s.matrix, order*order)
 	m := s.matrix
-	clear(m)
 	for i := range order {
 		m[i+i*order] = -1
 	}

@@ -129,13 +129,13 @@ func TestFactoredAgainstProximal(t *testing.T) {
 		var start *Solution
 		for _, share := range []float64{0.5, 0.2, 0.1} {
 			name := fmt.Sprint(tol, share)
-			s := must.Of(c.Solve(context.Background(), Weights{Nuclear: share * top}, Options{Tol: tol, Start: start}))(t)
+			s := must.Of(c.Solve(context.Background(), []float64{share * top}, Options{Tol: tol, Start: start}))(t)
 			require.Equal(t, outcome.Converged, s.Status, name)
 			require.LessOrEqual(t, c.Relative(s.Gap), tol, name)
 			want := softImpute(&d, share*top)
 			require.InDelta(t, want, s.Objective, s.Gap+1e-9, name)
 			require.GreaterOrEqual(t, s.Objective, want-1e-9, name)
-			again, err := c.Solve(context.Background(), Weights{Nuclear: share * top}, Options{Tol: tol, Start: start})
+			again, err := c.Solve(context.Background(), []float64{share * top}, Options{Tol: tol, Start: start})
 			require.NoError(t, err)
 			require.Equal(t, s, again, "the same bytes")
 			start = s
@@ -157,7 +157,7 @@ func TestManyFeatures(t *testing.T) {
 	d := draw(5, 20, 20, blockMost+10, 0.9)
 	small, large := d.problem(t, false), d.problem(t, false)
 	large.interior = nil
-	w := Weights{0.3 * small.LambdaMax(), []float64{0.3 * small.LambdaMax()}}
+	w := weights(0.3*small.LambdaMax(), 0.3*small.LambdaMax(), d.groups)
 	a := must.Of(small.Solve(context.Background(), w, Options{Tol: 1e-9}))(t)
 	b := must.Of(large.Solve(context.Background(), w, Options{Tol: 1e-7}))(t)
 	require.Equal(t, outcome.Converged, b.Status)
@@ -217,7 +217,7 @@ func TestLines(t *testing.T) {
 }
 
 // definition is the objective at a solution, with the singular values of G.
-func definition(t *testing.T, d sample, w Weights, s *Solution) float64 {
+func definition(t *testing.T, d sample, w []float64, s *Solution) float64 {
 	gamma := mat.NewDense(d.m, d.n, nil)
 	if s.Left != nil {
 		gamma.Mul(s.Left, s.Right.T())
@@ -232,13 +232,13 @@ func definition(t *testing.T, d sample, w Weights, s *Solution) float64 {
 	}
 	var svd mat.SVD
 	require.True(t, svd.Factorize(gamma, mat.SVDNone))
-	objective := loss + w.Nuclear*floats.Sum(svd.Values(nil))
-	for _, group := range d.groups {
+	objective := loss + w[0]*floats.Sum(svd.Values(nil))
+	for g, group := range d.groups {
 		size := 0.0
 		for _, j := range group {
 			size = math.Hypot(size, s.B[j])
 		}
-		objective += w.Norm[0] * size
+		objective += w[1+g] * size
 	}
 	return objective
 }
@@ -265,7 +265,7 @@ func TestInteriorGap(t *testing.T) {
 			top := c.LambdaMax()
 			for _, share := range []float64{1.01, 0.9, 0.1, 0.01, 1e-3, 1e-4} {
 				for _, ratio := range []float64{0.03, 1, 30} {
-					w := Weights{share * top, []float64{ratio * share * top}}
+					w := weights(share*top, ratio*share*top, d.groups)
 					s := must.Of(c.Solve(ctx, w, Options{Tol: 1e-9}))(t)
 					name := fmt.Sprint(intercept, shape, share, ratio)
 					require.Equal(t, outcome.Converged, s.Status, name)
@@ -301,7 +301,7 @@ func TestInteriorAgainstNewton(t *testing.T) {
 			}
 			top := small.LambdaMax()
 			for _, share := range []float64{0.3, 0.1, 0.03} {
-				w := Weights{share * top, []float64{0.6 * share * top}}
+				w := weights(share*top, 0.6*share*top, d.groups)
 				a := must.Of(small.Solve(ctx, w, Options{Tol: 1e-10}))(t)
 				b := must.Of(large.Solve(ctx, w, Options{Tol: 1e-12}))(t)
 				require.InDelta(t, b.Objective, a.Objective, 2e-10*b.Objective+1e-10*small.groups.Scale)
@@ -316,17 +316,14 @@ func TestInteriorAgainstNewton(t *testing.T) {
 					require.Equal(t, rb, ra)
 				}
 				require.InDeltaSlice(t, b.B, a.B, 1e-4)
-				na, da := must.Both(small.Derivative(w, b, v, x, other.row, other.col, 1e-12))(t)
-				nb, db := must.Both(large.Derivative(w, b, v, x, other.row, other.col, 1e-12))(t)
-				unit := math.Max(math.Abs(nb), floats.Norm(append([]float64{0}, db...), math.Inf(1)))
-				require.InDelta(t, nb, na, 1e-6*unit, "%v %v %g", intercept, shape, share)
-				for g := range db {
-					require.InDelta(t, db[g], da[g], 1e-6*unit, "%v %v %g", intercept, shape, share)
-				}
-				na = must.First(small.Derivative(w, a, v, x, other.row, other.col, 1e-12))(t)
-				require.InDelta(t, nb, na, 1e-3*unit, "at the less accurate solution")
+				da := must.Of(small.Derivative(w, b, v, x, other.row, other.col, 1e-12))(t)
+				db := must.Of(large.Derivative(w, b, v, x, other.row, other.col, 1e-12))(t)
+				unit := floats.Norm(db, math.Inf(1))
+				require.InDeltaSlice(t, db, da, 1e-6*unit, "%v %v %g", intercept, shape, share)
+				da = must.Of(small.Derivative(w, a, v, x, other.row, other.col, 1e-12))(t)
+				require.InDelta(t, db[0], da[0], 1e-3*unit, "at the less accurate solution")
 			}
-			_, _, err := small.Derivative(Weights{1, []float64{1}}, &Solution{}, v[1:], x, other.row, other.col, 0)
+			_, err := small.Derivative([]float64{1}, &Solution{}, v[1:], x, other.row, other.col, 0)
 			require.ErrorContains(t, err, "expected as many as its rows")
 		}
 	}
@@ -341,19 +338,19 @@ func TestWithin(t *testing.T) {
 			d := draw(5, shape.m, shape.n, shape.p, 0.4)
 			c := d.problem(t, intercept)
 			for _, share := range []float64{0.5, 0.1, 0.01, 1e-3} {
-				w := Weights{share * c.LambdaMax(), []float64{0.5 * share * c.LambdaMax()}}
+				w := weights(share*c.LambdaMax(), 0.5*share*c.LambdaMax(), d.groups)
 				s := must.Of(c.Solve(ctx, w, Options{Tol: 1e-11}))(t)
 				const least = 1e-7 // in the place of zero
-				r, loss := Bounds{Nuclear: least}, 0.0
+				r, loss := []float64{least}, 0.0
 				var gamma mat.Dense
 				if s.Left != nil {
 					var svd mat.SVD
 					gamma.Mul(s.Left, s.Right.T())
 					require.True(t, svd.Factorize(&gamma, mat.SVDNone))
-					r.Nuclear = floats.Sum(svd.Values(nil))
+					r[0] = floats.Sum(svd.Values(nil))
 				}
 				for k := range d.groups {
-					r.Norm = append(r.Norm, math.Max(least, c.groups.Size(k, s.B)))
+					r = append(r, math.Max(least, c.groups.Size(k, s.B)))
 				}
 				for _, v := range s.Residual {
 					loss += v * v / float64(2*len(d.y))
@@ -362,21 +359,21 @@ func TestWithin(t *testing.T) {
 				o, l := must.Both(c.Within(ctx, r, Options{Tol: 1e-9}))(t)
 				require.Equal(t, outcome.Converged, o.Status, name)
 				require.LessOrEqual(t, o.Newton, 25, name)
-				slack := least * (w.Nuclear + float64(len(d.groups))*w.Norm[0])
+				slack := least * floats.Sum(w)
 				require.InDelta(t, loss, o.Objective, 2e-9*c.groups.Scale+slack, name)
 				if s.Left != nil {
-					require.InEpsilon(t, w.Nuclear, l.Nuclear, 1e-3, name)
+					require.InEpsilon(t, w[0], l[0], 1e-3, name)
 					var other mat.Dense
 					other.Mul(o.Left, o.Right.T())
 					require.True(t, mat.EqualApprox(&gamma, &other, 1e-2), name)
 				} else {
-					require.LessOrEqual(t, l.Nuclear, w.Nuclear*(1+1e-3), name)
+					require.LessOrEqual(t, l[0], w[0]*(1+1e-3), name)
 				}
-				for k, norm := range r.Norm {
+				for k, norm := range r[1:] {
 					if norm > least {
-						require.InEpsilon(t, w.Norm[0], l.Norm[k], 1e-3, name)
+						require.InEpsilon(t, w[1+k], l[1+k], 1e-3, name)
 					} else {
-						require.LessOrEqual(t, l.Norm[k], w.Norm[0]*(1+1e-3), name)
+						require.LessOrEqual(t, l[1+k], w[1+k]*(1+1e-3), name)
 					}
 					require.LessOrEqual(t, c.groups.Size(k, o.B), norm*(1+1e-12), name)
 				}
@@ -384,10 +381,10 @@ func TestWithin(t *testing.T) {
 		}
 	}
 	c := draw(5, 6, 6, 3, 0.8).problem(t, false)
-	_, _, err := c.Within(ctx, Bounds{1, []float64{0}}, Options{})
+	_, _, err := c.Within(ctx, []float64{1, 0}, Options{})
 	require.ErrorContains(t, err, "bound 1 of a completion is 0")
 	c.interior = nil
-	_, _, err = c.Within(ctx, Bounds{1, []float64{1}}, Options{})
+	_, _, err = c.Within(ctx, []float64{1, 1}, Options{})
 	require.ErrorContains(t, err, "too many for the constrained form")
 }
 
@@ -403,7 +400,7 @@ func TestDerivativeAtRandomWeights(t *testing.T) {
 	for i := range v {
 		v[i] = rng.NormFloat64()
 	}
-	value := func(w Weights, tol float64) (float64, *Solution) {
+	value := func(w []float64, tol float64) (float64, *Solution) {
 		s := must.Of(c.Solve(ctx, w, Options{Tol: tol}))(t)
 		f := make([]float64, len(v))
 		x.Mul(f, s.B)
@@ -415,27 +412,26 @@ func TestDerivativeAtRandomWeights(t *testing.T) {
 		return floats.Dot(v, f), s
 	}
 	for trial := range 40 {
-		w := Weights{0.01 * math.Exp(rng.NormFloat64()), []float64{0, 0, 0}}
-		for g := range w.Norm {
-			w.Norm[g] = 0.03 * math.Exp(rng.NormFloat64())
+		w := []float64{0.01 * math.Exp(rng.NormFloat64()), 0, 0, 0}
+		for g := range w[1:] {
+			w[1+g] = 0.03 * math.Exp(rng.NormFloat64())
 		}
 		along := make([]float64, 4)
 		for i := range along {
 			along[i] = rng.NormFloat64()
 		}
 		_, s := value(w, 1e-10)
-		nuclear, groups := must.Both(c.Derivative(w, s, v, x, other.row, other.col, 1e-10))(t)
-		want, scale := 0.0, math.Abs(nuclear)*w.Nuclear
-		got := along[0] * nuclear * w.Nuclear
-		for g, a := range groups {
-			got += along[1+g] * a * w.Norm[g]
-			scale += math.Abs(a) * w.Norm[g]
+		derivative := must.Of(c.Derivative(w, s, v, x, other.row, other.col, 1e-10))(t)
+		want, got, scale := 0.0, 0.0, 0.0
+		for k, a := range derivative {
+			got += along[k] * a * w[k]
+			scale += math.Abs(a) * w[k]
 		}
 		const h = 1e-5
 		for _, side := range []float64{h, -h} {
-			u := Weights{w.Nuclear * math.Exp(side*along[0]), make([]float64, 3)}
-			for g := range u.Norm {
-				u.Norm[g] = w.Norm[g] * math.Exp(side*along[1+g])
+			u := make([]float64, 4)
+			for k := range u {
+				u[k] = w[k] * math.Exp(side*along[k])
 			}
 			f, _ := value(u, 1e-12)
 			want += f / (2 * side)

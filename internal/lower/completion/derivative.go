@@ -15,27 +15,21 @@ import (
 //
 // Where the interior-point method is used, the end of its central path is differentiated, by one direct solve; else the
 // smooth objective on the matrices of G's rank, that of [Joint], with a linear system that is solved to tol.
-func (c *Problem) Derivative(w Weights, s *Solution, v []float64, x *design.Matrix, row, col []int,
-	tol float64) (nuclear float64, groups []float64, err error) {
+func (c *Problem) Derivative(w []float64, s *Solution, v []float64, x *design.Matrix, row, col []int,
+	tol float64) ([]float64, error) {
 	if n, p := x.Dims(); n != len(v) || p != c.groups.X.Columns() || len(row) != n || len(col) != n {
-		return 0, nil, fmt.Errorf("completion: %d numbers, %d and %d indices for a design of %d x %d, expected as many as "+
+		return nil, fmt.Errorf("completion: %d numbers, %d and %d indices for a design of %d x %d, expected as many as "+
 			"its rows, and %d columns", len(v), len(row), len(col), n, p, c.groups.X.Columns())
 	}
-	norm, err := c.groups.Weights(w.Norm)
-	if err != nil {
-		return 0, nil, fmt.Errorf("completion: %w", err)
-	}
 	if s.Left == nil && len(s.Support) == 0 {
-		return 0, make([]float64, len(norm)), nil
+		return make([]float64, len(w)), nil
 	}
 	if c.interior != nil {
-		if f := newLimit(newInterior(c, w.Nuclear, norm, nil), s); f != nil {
-			nuclear, groups = f.derivative(v, x, row, col)
-			return nuclear, groups, nil
+		if f := newLimit(newInterior(c, w, nil), s); f != nil {
+			return f.derivative(v, x, row, col), nil
 		}
 	}
-	nuclear, groups = c.differentiate(w.Nuclear, norm, s, v, x, row, col, tol)
-	return nuclear, groups, nil
+	return c.differentiate(w, s, v, x, row, col, tol), nil
 }
 
 // differentiateSteps bounds the steps of conjugate gradients for a derivative.
@@ -43,10 +37,10 @@ const differentiateSteps = 2000
 
 // differentiate is [Problem.Derivative] by the factors: minus the derivatives of |G|_* and |b_g| along the solution t
 // of H t = q, with q the derivative of <v, X b + G + b0>.
-func (c *Problem) differentiate(nuclear float64, norm []float64, s *Solution, v []float64, x *design.Matrix, row,
-	col []int, tol float64) (float64, []float64) {
+func (c *Problem) differentiate(w []float64, s *Solution, v []float64, x *design.Matrix, row, col []int,
+	tol float64) []float64 {
 	f := c.joint.at(s)
-	f.weigh(&bilevel.JointWeights{Train: 1, Penalties: append([]float64{nuclear}, norm...)})
+	f.weigh(&bilevel.JointWeights{Train: 1, Penalties: w})
 	if f.k > 0 { // the preconditioner wants columns at right angles
 		if d := f.decompose(); !math.IsNaN(d.values[0]) {
 			f.balance(d)
@@ -68,10 +62,11 @@ func (c *Problem) differentiate(nuclear float64, norm []float64, s *Solution, v 
 		q.S[len(f.set)] = floats.Sum(v)
 	}
 	t := f.conjugate(q, tol, differentiateSteps)
-	groups := make([]float64, len(norm))
+	out := make([]float64, len(w))
+	out[0] = -floats.Dot(t.A, f.a) - floats.Dot(t.B, f.b)
 	for i, l := range f.set {
 		g := f.j.of[l]
-		groups[g] -= t.S[i] * f.x[l] / f.size(g)
+		out[1+g] -= t.S[i] * f.x[l] / f.size(g)
 	}
-	return -floats.Dot(t.A, f.a) - floats.Dot(t.B, f.b), groups
+	return out
 }

@@ -129,21 +129,21 @@ func newInteriorData(c *Problem) *interiorData {
 	return d
 }
 
-// newInterior has the weights of the penalty form, or else the bounds of the constrained form.
-func newInterior(c *Problem, nuclear float64, norm, radii []float64) *interior {
+// newInterior has the weights of the penalty form, or else, with any, the bounds of the constrained form.
+func newInterior(c *Problem, weights, radii []float64) *interior {
 	N, p := c.groups.X.Dims()
-	e, k := c.interior.entries, len(norm)
+	e, k := c.interior.entries, len(weights)-1
 	m, n := e.m, e.n
 	vec := func(n int) []float64 { return make([]float64, n) }
 	step := func() interiorStep { return interiorStep{0, vec(k), vec(N), vec(m * m), vec(p), vec(k), vec(p)} }
 	s := &interior{
-		c: c, e: e, tau: float64(N) * nuclear, taus: vec(k),
+		c: c, e: e, tau: float64(N) * weights[0], taus: vec(k),
 		u: vec(N), multiplier: vec(m * m), cones: newCones(k, p), chol: factor.NewDefinite(m), q: vec(p),
 		interiorSystem: newInteriorSystem(N, m, n, p),
 		predictor:      step(), corrector: step(),
 		outer: vec(m * m), products: vec(m * n),
 	}
-	floats.AddScaled(s.taus, float64(N), norm)
+	floats.AddScaled(s.taus, float64(N), weights[1:])
 	s.trial.u, s.trial.q, s.trial.taus = vec(N), vec(p), vec(k)
 	s.trial.chol, s.trial.plus = factor.NewDefinite(m), factor.NewDefinite(m)
 	s.second.u, s.second.f, s.second.multiplier = vec(N), vec(N), vec(m*m)

@@ -24,13 +24,13 @@ const (
 )
 
 // interiorSolve solves by [interior]. The solution is not optimal where rounding ended the iterations before.
-func (c *Problem) interiorSolve(ctx context.Context, nuclear float64, norm []float64, tol float64) *Solution {
+func (c *Problem) interiorSolve(ctx context.Context, w []float64, tol float64) *Solution {
 	g := c.groups
 	out := &Solution{Status: numerics.Exhausted, B: make([]float64, g.X.Columns())}
-	p := newInterior(c, nuclear, norm, nil)
+	p := newInterior(c, w, nil)
 	if !p.begin() {
 		c.finish(out)
-		out.Objective, out.Status = c.penalised(out, nuclear, norm), outcome.Converged
+		out.Objective, out.Status = c.penalised(out, w), outcome.Converged
 		return out
 	}
 	least := math.Max(tol, interiorTol)
@@ -41,7 +41,7 @@ func (c *Problem) interiorSolve(ctx context.Context, nuclear float64, norm []flo
 		out.Newton = p.steps
 		p.write(out)
 		c.finish(out)
-		out.Objective = c.penalised(out, nuclear, norm)
+		out.Objective = c.penalised(out, w)
 		bound = math.Max(bound, (floats.Dot(g.Y, p.u)-floats.Dot(p.u, p.u)/2)/n)
 		out.Gap = math.Max(0, out.Objective-bound)
 		switch {
@@ -62,14 +62,14 @@ func (c *Problem) interiorSolve(ctx context.Context, nuclear float64, norm []flo
 }
 
 // penalised is the objective of a solution with balanced factors.
-func (c *Problem) penalised(s *Solution, nuclear float64, norm []float64) float64 {
+func (c *Problem) penalised(s *Solution, w []float64) float64 {
 	sum := floats.Dot(s.Residual, s.Residual) / (2 * float64(len(s.Residual)))
-	for k, w := range norm {
-		sum += w * c.groups.Size(k, s.B)
+	for k, v := range w[1:] {
+		sum += v * c.groups.Size(k, s.B)
 	}
 	if s.Left != nil { // |G|_* is (|A|^2 + |B|^2) / 2
 		a, b := mat.Norm(s.Left, 2), mat.Norm(s.Right, 2)
-		sum += nuclear * (a*a + b*b) / 2
+		sum += w[0] * (a*a + b*b) / 2
 	}
 	return sum
 }

@@ -136,14 +136,13 @@ func TestJointAgainstConic(t *testing.T) {
 				centre = append(centre, []float64{c0})
 			}
 			top := j.LambdaMax()
-			groups := len(d.groups)
 			for _, w := range []*bilevel.JointWeights{
 				{Train: 1}, {Train: 2, Validation: 1, Rho: 1e-2, Centre: centre}, {Train: 0.1, Validation: 1, Rho: 1,
 					Centre: centre}, {Train: 3, Validation: 0.5, Rho: 1e-3, Centre: centre},
 			} {
 				for _, share := range []float64{0.5, 0.1} {
-					w.Penalties = append([]float64{share * top * (w.Train + w.Validation)},
-						repeat(0.6*share*top*(w.Train+w.Validation), groups)...)
+					both := share * top * (w.Train + w.Validation)
+					w.Penalties = weights(both, 0.6*both, d.groups)
 					want := conicJoint(t, train, val, intercept, w, &full, cb, c0)
 					s := j.Joint()
 					solved := func(w *bilevel.JointWeights) (*bilevel.JointPoint, bilevel.JointPoint) {
@@ -210,8 +209,9 @@ func TestJointAgainstConic(t *testing.T) {
 	}
 }
 
-func repeat(v float64, n int) []float64 {
-	return slices.Repeat([]float64{v}, n)
+// weights are those of the nuclear norm and of each group.
+func weights(nuclear, norm float64, groups [][]int) []float64 {
+	return append([]float64{nuclear}, slices.Repeat([]float64{norm}, len(groups))...)
 }
 
 // factoredProblem is a sample as a large completion.
@@ -250,7 +250,7 @@ func TestFactoredAgainstInterior(t *testing.T) {
 			}
 			var start *Solution
 			for _, share := range []float64{1.01, 0.5, 0.1, 0.02} {
-				w := Weights{share * top, []float64{0.7 * share * top}}
+				w := weights(share*top, 0.7*share*top, d.groups)
 				a := must.Of(want.Solve(context.Background(), w, Options{Tol: 1e-10}))(t)
 				b := must.Of(got.Solve(context.Background(), w, Options{Tol: 1e-9, Start: start}))(t)
 				start = b
@@ -271,8 +271,8 @@ func TestFactoredAgainstInterior(t *testing.T) {
 				var svd mat.SVD
 				require.True(t, svd.Factorize(full, mat.SVDNone))
 				shorter := 1.0
-				if s := svd.Values(nil)[0]; s > w.Nuclear {
-					shorter = w.Nuclear / s
+				if s := svd.Values(nil)[0]; s > w[0] {
+					shorter = w[0] / s
 				}
 				for _, group := range d.groups {
 					sum := 0.0
@@ -280,8 +280,8 @@ func TestFactoredAgainstInterior(t *testing.T) {
 						g := floats.Dot(mat.Col(nil, l, d.x), r) / N
 						sum += g * g
 					}
-					if s := math.Sqrt(sum); s > w.Norm[0] {
-						shorter = math.Min(shorter, w.Norm[0]/s)
+					if s := math.Sqrt(sum); s > w[1] {
+						shorter = math.Min(shorter, w[1]/s)
 					}
 				}
 				bound := (shorter*floats.Dot(r, d.y) - shorter*shorter/2*floats.Dot(r, r)) / N
@@ -324,7 +324,7 @@ func TestFactoredCancelled(t *testing.T) {
 	require.NotNil(t, c.joint)
 	for _, n := range []int{0, 1, 5, 20, 100} {
 		ctx := stoptest.After(n)
-		s := must.Of(c.Solve(ctx, Weights{Nuclear: 0.01 * c.LambdaMax()}, Options{Tol: 1e-12}))(t)
+		s := must.Of(c.Solve(ctx, []float64{0.01 * c.LambdaMax()}, Options{Tol: 1e-12}))(t)
 		require.Equal(t, outcome.Cancelled, s.Status, n)
 		require.LessOrEqual(t, ctx.Looks(), n+12, "it asked again and again")
 	}
@@ -337,10 +337,9 @@ func TestFirstColumns(t *testing.T) {
 	j := c.joint
 	s := j.Joint()
 	for _, share := range []float64{1.01, 0.4} {
-		w := Weights{share * c.LambdaMax(), []float64{share * c.LambdaMax()}}
+		w := weights(share*c.LambdaMax(), share*c.LambdaMax(), d.groups)
 		want := must.Of(c.Solve(context.Background(), w, Options{Tol: 1e-9}))(t)
-		weights := bilevel.JointWeights{Train: 1, Tol: 1e-9, Gap: 1e-5, Penalties: append([]float64{w.Nuclear},
-			repeat(w.Norm[0], len(j.members))...)}
+		weights := bilevel.JointWeights{Train: 1, Tol: 1e-9, Gap: 1e-5, Penalties: w}
 		pt := must.Of(s.Solve(context.Background(), &weights))(t)
 		require.InDelta(t, want.Objective, pt.Objective, 1e-5*want.Objective)
 		require.Equal(t, want.Left == nil, pt.Penalties[0] == 0)

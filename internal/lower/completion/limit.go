@@ -235,7 +235,7 @@ func (f *limit) groupElements(b []float64, x func(j int) float64) {
 // right,
 //
 //	d/dt = <V - R(x), G_t> + <w, L'T L>,   d/dt_g = (s_g - X_g'x)'b_t + w_g (1 + |q_g|^2 / t_g^2).
-func (f *limit) derivative(v []float64, x *design.Matrix, row, col []int) (nuclear float64, groups []float64) {
+func (f *limit) derivative(v []float64, x *design.Matrix, row, col []int) []float64 {
 	d, N := f.c.interior, len(f.u)
 	if d.transposed {
 		row, col = col, row
@@ -251,17 +251,17 @@ func (f *limit) derivative(v []float64, x *design.Matrix, row, col []int) (nucle
 		}
 	}
 	h, w := f.adjoint(v, pulled, row, col)
-	nuclear = f.alongTau(v, row, col, h, w)
-	groups = make([]float64, len(f.taus))
+	out := make([]float64, 1+len(f.taus))
+	out[0] = float64(N) * f.alongTau(v, row, col, h, w)
 	for k, g := range f.used {
 		t, q := f.taus[g], f.group(f.q, g)
 		sum := 0.0
 		for j, a := range q {
 			sum += a * (pulled[d.start[g]+j] - dense.Dot(f.column(d.start[g]+j), h))
 		}
-		groups[g] = float64(N) * (w[f.at-N+k]*(1+floats.Dot(q, q)/(t*t)) - 2*f.z[g]/(t*t)*sum)
+		out[1+g] = float64(N) * (w[f.at-N+k]*(1+floats.Dot(q, q)/(t*t)) - 2*f.z[g]/(t*t)*sum)
 	}
-	return float64(N) * nuclear, groups
+	return out
 }
 
 // adjoint returns (x, w) of [limit.derivative], for v at other entries and s, by the order of the features' columns.

@@ -37,13 +37,6 @@ type Data struct {
 	Groups [][]int
 }
 
-// Weights are those of the penalties, all positive.
-type Weights struct {
-	// Nuclear is w_0; Norm holds w_g, one for each group or one for all.
-	Nuclear float64
-	Norm    []float64
-}
-
 // Options of one solve. The zero value asks for the defaults.
 type Options struct {
 	// Tol bounds the duality gap at the end, relative to the objective at b = 0 and G = 0 (with an intercept, at its best
@@ -122,19 +115,30 @@ func (c *Problem) LambdaMax() float64 { return c.joint.LambdaMax() }
 // Relative is a gap in units of the objective at zero, that of [Options.Tol].
 func (c *Problem) Relative(gap float64) float64 { return c.groups.Relative(gap) }
 
-// Solve returns a solution at the weights w. The error is for weights or options without meaning;
-// how the solve ended is the status of the solution.
-func (c *Problem) Solve(ctx context.Context, w Weights, o Options) (*Solution, error) {
+// check says what is wrong with weights or bounds: there are one of the nuclear norm and one for each group, all
+// positive.
+func (c *Problem) check(name string, of []float64) error {
+	if groups := len(c.groups.Members); len(of) != 1+groups {
+		return fmt.Errorf("completion: %d %ss, expected one of the nuclear norm and one for each of %d groups", len(of), name,
+			groups)
+	}
+	for k, v := range of {
+		if !(v > 0) || math.IsInf(v, 1) {
+			return fmt.Errorf("completion: %s %d of a completion is %g, expected a positive finite number", name, k, v)
+		}
+	}
+	return nil
+}
+
+// Solve returns a solution at the weights, w_0 and one for each group. The error is for weights or options without
+// meaning; how the solve ended is the status of the solution.
+func (c *Problem) Solve(ctx context.Context, w []float64, o Options) (*Solution, error) {
 	o, err := o.withDefaults()
 	if err != nil {
 		return nil, err
 	}
-	if !(w.Nuclear > 0) || math.IsInf(w.Nuclear, 1) {
-		return nil, fmt.Errorf("completion: weight of the nuclear norm is %g, expected a positive finite number", w.Nuclear)
-	}
-	norm, err := c.groups.Weights(w.Norm)
-	if err != nil {
-		return nil, fmt.Errorf("completion: %w", err)
+	if err := c.check("weight", w); err != nil {
+		return nil, err
 	}
 	if start := o.Start; start != nil {
 		if p := c.groups.X.Columns(); len(start.B) != p {
@@ -143,23 +147,23 @@ func (c *Problem) Solve(ctx context.Context, w Weights, o Options) (*Solution, e
 	}
 	newtons := 0
 	if c.interior != nil {
-		out := c.interiorSolve(ctx, w.Nuclear, norm, o.Tol)
+		out := c.interiorSolve(ctx, w, o.Tol)
 		if out.Status != numerics.Exhausted {
 			return out, nil
 		}
 		o.Start, newtons = out, out.Newton
 	}
-	out := c.solveFactored(ctx, w.Nuclear, norm, o)
+	out := c.solveFactored(ctx, w, o)
 	out.Newton = newtons
 	return out, nil
 }
 
 // solveFactored solves by the factors alone.
-func (c *Problem) solveFactored(ctx context.Context, nuclear float64, norm []float64, o Options) *Solution {
+func (c *Problem) solveFactored(ctx context.Context, w []float64, o Options) *Solution {
 	f := c.joint.at(o.Start)
 	f.end.Begin(ctx, 0)
 	defer f.end.End()
-	f.weigh(&bilevel.JointWeights{Train: 1, Penalties: append([]float64{nuclear}, norm...)})
+	f.weigh(&bilevel.JointWeights{Train: 1, Penalties: w})
 	out := &Solution{B: f.x}
 	out.Objective, out.Gap, out.Status, out.Outer = f.minimize(o.Tol * c.groups.Scale)
 	if f.k > 0 {

@@ -98,13 +98,13 @@ func TestKnownMatrix(t *testing.T) {
 	var svd mat.SVD
 	require.True(t, svd.Factorize(full, mat.SVDThin))
 	values := svd.Values(nil)
-	w := Weights{Nuclear: values[1] * 0.5 / 63}
+	w := []float64{values[1] * 0.5 / 63}
 	s := must.Of(c.Solve(context.Background(), w, Options{Tol: 1e-13}))(t)
 	var u, v, want, got mat.Dense
 	svd.UTo(&u)
 	svd.VTo(&v)
 	for k, x := range values {
-		lowered := math.Max(0, x-63*w.Nuclear)
+		lowered := math.Max(0, x-63*w[0])
 		for i := range 9 {
 			u.Set(i, k, u.At(i, k)*lowered)
 		}
@@ -112,7 +112,7 @@ func TestKnownMatrix(t *testing.T) {
 	want.Mul(&u, v.T())
 	got.Mul(s.Left, s.Right.T())
 	require.True(t, mat.EqualApprox(&want, &got, 1e-7))
-	zero := must.Of(c.Solve(context.Background(), Weights{Nuclear: c.LambdaMax() * 1.0001}, Options{Start: s}))(t)
+	zero := must.Of(c.Solve(context.Background(), []float64{c.LambdaMax() * 1.0001}, Options{Start: s}))(t)
 	require.Nil(t, zero.Left)
 }
 
@@ -127,17 +127,17 @@ func TestNonsense(t *testing.T) {
 	_, err = New(short, false)
 	require.ErrorContains(t, err, "column indices")
 	c := must.Of(New(d.data(), false))(t)
-	_, err = c.Solve(context.Background(), Weights{Nuclear: 0, Norm: []float64{1}}, Options{})
-	require.ErrorContains(t, err, "nuclear norm is 0")
-	_, err = c.Solve(context.Background(), Weights{Nuclear: 1}, Options{})
-	require.ErrorContains(t, err, "no penalty")
+	_, err = c.Solve(context.Background(), []float64{0, 1}, Options{})
+	require.ErrorContains(t, err, "weight 0 of a completion is 0")
+	_, err = c.Solve(context.Background(), []float64{1}, Options{})
+	require.ErrorContains(t, err, "1 weights, expected one of the nuclear norm and one for each of")
 }
 
 func TestStopped(t *testing.T) {
 	c := draw(3, 9, 8, 2, 0.5).problem(t, true)
 	lowertest.StopsInTime(t, map[string]func(ctx context.Context) lowertest.End{
 		"completion": func(ctx context.Context) lowertest.End {
-			s, err := c.Solve(ctx, Weights{Nuclear: 0.1 * c.LambdaMax(), Norm: []float64{0.1 * c.LambdaMax()}}, Options{})
+			s, err := c.Solve(ctx, []float64{0.1 * c.LambdaMax(), 0.1 * c.LambdaMax()}, Options{})
 			require.NoError(t, err)
 			return lowertest.End{Status: s.Status, Objective: s.Objective}
 		},
@@ -190,7 +190,7 @@ func TestSameBytesOnAnyThreads(t *testing.T) {
 	weight := 0.08 * c.LambdaMax()
 	solve := func(threads int) *Solution {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(threads))
-		return must.Of(c.Solve(context.Background(), Weights{Nuclear: weight}, Options{Tol: 1e-3}))(t)
+		return must.Of(c.Solve(context.Background(), []float64{weight}, Options{Tol: 1e-3}))(t)
 	}
 	one := solve(1)
 	require.Equal(t, outcome.Converged, one.Status)
@@ -234,7 +234,7 @@ func ExampleProblem_Solve() {
 		fmt.Println(err)
 		return
 	}
-	s, err := c.Solve(context.Background(), Weights{Nuclear: 1e-4}, Options{})
+	s, err := c.Solve(context.Background(), []float64{1e-4}, Options{})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -7,52 +7,38 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/conetune/conetune/internal/lower/leastsquares"
 	"github.com/conetune/conetune/internal/lower/numerics"
 	"github.com/conetune/conetune/outcome"
 )
-
-// Bounds are those of the constrained form, all positive.
-type Bounds struct {
-	// Nuclear is r_0; Norm holds r_g, one for each group or one for all.
-	Nuclear float64
-	Norm    []float64
-}
 
 // Within solves the constrained form,
 //
 //	minimize over b, G (and b0)   1/(2N) |y - X b - G_known - b0|^2   subject to   |G|_* <= r_0,   |b^(g)|_2 <= r_g,
 //
-// by the interior-point method, for completions that are [Problem.Small]. The weights are the multipliers, at which the
-// penalty form has the same solution, each the rate at which the objective falls as its bound grows. Of o, Tol counts.
+// by the interior-point method, for completions that are [Problem.Small]. The multipliers of the bounds are weights at
+// which the penalty form has the same solution, each the rate at which the objective falls as its bound grows. Of o,
+// Tol counts.
 // The status is Optimal or, where the gap stayed above the tolerance, Exhausted: the method is not for bounds so large
 // that the known entries are interpolated.
-func (c *Problem) Within(ctx context.Context, r Bounds, o Options) (*Solution, *Weights, error) {
-	o, err := o.withDefaults()
-	if err != nil {
+func (c *Problem) Within(ctx context.Context, radii []float64, o Options) (s *Solution, multipliers []float64,
+	err error) {
+	if o, err = o.withDefaults(); err != nil {
 		return nil, nil, err
 	}
 	if c.interior == nil {
 		return nil, nil, fmt.Errorf("completion: %d known entries of a matrix of %d x %d are too many for the constrained "+
 			"form, at most %d and one dimension of at most %d are not", len(c.row), c.m, c.n, interiorMost, interiorOrder)
 	}
-	norm, err := leastsquares.Spread("Norm", r.Norm, len(c.groups.Members))
-	if err != nil {
-		return nil, nil, fmt.Errorf("completion: %w", err)
+	if err := c.check("bound", radii); err != nil {
+		return nil, nil, err
 	}
-	radii := append([]float64{r.Nuclear}, norm...)
-	for k, v := range radii {
-		if !(v > 0) || math.IsInf(v, 1) {
-			return nil, nil, fmt.Errorf("completion: bound %d of a completion is %g, expected a positive finite number", k, v)
-		}
-	}
-	p := newInterior(c, 1, norm, radii)
+	p := newInterior(c, radii, radii)
 	N, scale := float64(len(c.row)), c.groups.Scale
 	out := &Solution{Status: outcome.Converged, B: make([]float64, c.groups.X.Columns())}
 	target := interiorShare * o.Tol * scale * N
 	if !p.beginWithin() { // y is zero
 		c.finish(out)
-		return out, &Weights{0, make([]float64, len(norm))}, nil
+		return out, make([]float64, len(radii)), nil
 	}
 	gap := p.run(ctx, target)
 	out.Gap, out.Newton = math.Max(0, gap)/N, p.steps
@@ -63,9 +49,9 @@ func (c *Problem) Within(ctx context.Context, r Bounds, o Options) (*Solution, *
 		out.Status = numerics.Exhausted
 	}
 	p.within(out)
-	w := &Weights{p.tau / N, append([]float64(nil), p.taus...)}
-	floats.Scale(1/N, w.Norm)
-	return out, w, nil
+	multipliers = append([]float64{p.tau / N}, p.taus...)
+	floats.Scale(1/N, multipliers[1:])
+	return out, multipliers, nil
 }
 
 // withinShare is the share of y that is the first u, withinRoom what t_g is there relative to its least value: of a few

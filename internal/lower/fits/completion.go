@@ -96,7 +96,6 @@ func (m *completionFit) path() [][]float64 {
 // completionState is the solution behind a point.
 type completionState struct {
 	*completion.Solution
-	weights  completion.Weights
 	residual []float64 // predictions less values over the validation entries
 }
 
@@ -108,12 +107,11 @@ func (m *completionFit) Solve(
 		return nil, fmt.Errorf("fits: %d hyperparameters, expected %d", len(lambda), m.Dim())
 	}
 	pt := &lower.Point{Lambda: slices.Clone(lambda)}
-	w := completion.Weights{Nuclear: pt.Lambda[0], Norm: pt.Lambda[1:]}
 	o := completion.Options{Tol: tol}
 	if start != nil {
 		o.Start = start.State.(*completionState).Solution
 	}
-	s, err := m.completion.Solve(ctx, w, o)
+	s, err := m.completion.Solve(ctx, pt.Lambda, o)
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +125,7 @@ func (m *completionFit) Solve(
 	}
 	pt.Validation = floats.Dot(r, r) / (2 * float64(len(r)))
 	pt.Gap, pt.Solved = m.completion.Relative(s.Gap), s.Status == outcome.Converged || s.Status == numerics.Exhausted
-	pt.X, pt.State = m.point(s), &completionState{s, w, r}
+	pt.X, pt.State = m.point(s), &completionState{s, r}
 	return pt, nil
 }
 
@@ -139,11 +137,7 @@ func (m *completionFit) gradient(_ context.Context, at *lower.Point, mode lower.
 	s := at.State.(*completionState)
 	v := slices.Clone(s.residual)
 	floats.Scale(1/float64(len(v)), v)
-	nuclear, groups, err := m.completion.Derivative(s.weights, s.Solution, v, m.val.X, m.val.Row, m.val.Col, tol)
-	if err != nil {
-		return nil, err
-	}
-	return append([]float64{nuclear}, groups...), nil
+	return m.completion.Derivative(at.Lambda, s.Solution, v, m.val.X, m.val.Row, m.val.Col, tol)
 }
 
 // point has the values of a solution.

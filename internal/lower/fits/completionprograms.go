@@ -2,7 +2,6 @@ package fits
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/conetune/conetune/internal/lower/bilevel"
@@ -80,16 +79,12 @@ func (interiorWithin) Begin(context.Context, []float64, [][]float64) error { ret
 
 // Solve implements [bilevel.WithinSolver].
 func (s interiorWithin) Solve(ctx context.Context, radii []float64, tol float64) (*bilevel.Within, error) {
-	if len(radii) != s.Dim() {
-		return nil, fmt.Errorf("fits: %d radii, expected %d", len(radii), s.Dim())
-	}
-	bounds := completion.Bounds{Nuclear: radii[0], Norm: radii[1:]}
-	at, w, err := s.completion.Within(ctx, bounds, completion.Options{Tol: s.completion.Relative(tol)})
+	at, lambda, err := s.completion.Within(ctx, radii, completion.Options{Tol: s.completion.Relative(tol)})
 	if err != nil {
 		return nil, err
 	}
 	return &bilevel.Within{
-		X: s.point(at), Lambda: append([]float64{w.Nuclear}, w.Norm...), Loss: at.Objective, Gap: at.Gap,
+		X: s.point(at), Lambda: lambda, Loss: at.Objective, Gap: at.Gap,
 		Solved: at.Status == outcome.Converged,
 	}, nil
 }

@@ -324,7 +324,7 @@ var scaled = []struct {
 		data := completion.Data{M: m, N: n, Row: row, Col: col, Y: d.signal, X: d.x(), Groups: members}
 		g := must.Of(completion.New(data, d.intercept))(t)
 		return twice(func(start *completion.Solution) (*completion.Solution, answer) {
-			w := completion.Weights{Nuclear: spread(d.rng, 1, 12)[0], Norm: spread(d.rng, len(members), 12)}
+			w := append(spread(d.rng, 1, 12), spread(d.rng, len(members), 12)...)
 			s := must.Of(g.Solve(context.Background(), w, completion.Options{Tol: tol, Start: start}))(t)
 			low := mat.NewDense(m, n, nil)
 			if s.Left != nil {
@@ -343,10 +343,10 @@ var scaled = []struct {
 			require.True(t, first.Factorize(at, mat.SVDNone))
 			require.True(t, second.Factorize(low, mat.SVDNone))
 			unit, size := math.Sqrt(2*scale/float64(d.n)), floats.Sum(second.Values(nil))
-			v := d.violation(lowertest.Coefficients{Groups: members, Norm: w.Norm}, s.B, u, scale)
-			v = math.Max(v, (first.Values(nil)[0]-w.Nuclear)/unit)
+			v := d.violation(lowertest.Coefficients{Groups: members, Norm: w[1:]}, s.B, u, scale)
+			v = math.Max(v, (first.Values(nil)[0]-w[0])/unit)
 			if size > 0 {
-				v = math.Max(v, (w.Nuclear-inner/size)/unit)
+				v = math.Max(v, (w[0]-inner/size)/unit)
 			}
 			return s, answer{s.Status, v}
 		})

@@ -32,15 +32,6 @@ func Divide(members [][]int, p int) error {
 	return nil
 }
 
-// Weights spreads and checks those of the norms, all of them positive.
-func (g *Data) Weights(ofNorms []float64) ([]float64, error) {
-	norm, err := Spread("Norm", ofNorms, len(g.Members))
-	if k := slices.Index(norm, 0); err == nil && k >= 0 {
-		return nil, fmt.Errorf("group %d has no penalty, expected a positive weight", k)
-	}
-	return norm, err
-}
-
 // eigenMost bounds the groups whose largest eigenvalue is computed; larger ones get a bound.
 const eigenMost = 100
 

@@ -86,24 +86,14 @@ func (m *SVM) Subproblem(parts []bilevel.Fit, workers int) bilevel.Subproblem {
 	var solver *machine.Subproblem
 	return func(ctx context.Context, c *bilevel.Centre) (*bilevel.Subsolution, error) {
 		if solver == nil {
-			stacks := make([]*machine.Problem, len(parts))
-			for t, f := range parts {
-				var err error
-				if stacks[t], err = f.(*SVM).stack(); err != nil {
-					return nil, err
-				}
-			}
-			var err error
-			if solver, err = machine.NewSubproblem(stacks, workers); err != nil {
-				return nil, err
-			}
+			solver = machine.NewSubproblem(each(parts, (*SVM).stack), workers)
 		}
 		return solver.Solve(ctx, c)
 	}
 }
 
-// stack has the rows of training and of validation in one problem, the first with the weights of the first.
-func (m *SVM) stack() (*machine.Problem, error) {
-	return machine.NewStacked(design.Stack(m.rows.X, m.val.X), slices.Concat(m.rows.Y, m.val.Y),
-		slices.Concat(m.rows.Weights, m.val.Weights), len(m.rows.Y))
+// stack has the rows of training and of validation.
+func (m *SVM) stack() machine.Stack {
+	return machine.Stack{X: design.Stack(m.rows.X, m.val.X), Y: slices.Concat(m.rows.Y, m.val.Y),
+		Weights: slices.Concat(m.rows.Weights, m.val.Weights), Train: len(m.rows.Y)}
 }

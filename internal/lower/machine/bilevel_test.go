@@ -39,17 +39,6 @@ func shares(u []float64) []float64 {
 	return floats.ScaleTo(make([]float64, len(u)), 1/floats.Sum(u), u)
 }
 
-func TestStackedErrors(t *testing.T) {
-	x := design.New(mat.NewDense(3, 1, []float64{1, 2, 3}))
-	y := []float64{1, -1, 1}
-	for _, train := range []int{0, 3} {
-		_, err := NewStacked(x, y, nil, train)
-		require.ErrorContains(t, err, fmt.Sprintf("%d training rows of 3", train))
-	}
-	_, err := NewStacked(x, y, []float64{1, 0, 1}, 2)
-	require.ErrorContains(t, err, "the weight of row 1 is 0")
-}
-
 // Within the ball and the box, on few and on many rows, a machine has the loss of the conic program, is within, and its
 // multipliers are the derivatives of the loss.
 func TestWithin(t *testing.T) {
@@ -112,12 +101,12 @@ func TestWithin(t *testing.T) {
 }
 
 // folds are stacked rows of some folds, with the lower levels of their training rows.
-func folds(t *testing.T, count, n, p, entries int) (stacks, trains []*Problem) {
+func folds(t *testing.T, count, n, p, entries int) (stacks []Stack, trains []*Problem) {
 	t.Helper()
 	for k := range count {
 		x, y := words(uint64(20+k), n, p, entries)
 		m := 2 * n / 3
-		g := must.Of(NewStacked(design.New(matrices.Compress(x)), y, nil, m))(t)
+		g := Stack{design.New(matrices.Compress(x)), y, slices.Repeat([]float64{1}, n), m}
 		low := must.Of(New(design.New(x.Slice(0, m, 0, p)), y[:m], nil))(t)
 		stacks, trains = append(stacks, g), append(trains, low)
 	}
@@ -164,7 +153,7 @@ func TestSubproblemByProducts(t *testing.T) {
 						c := centre(t, trains, h, alpha, rho)
 						var found [2]*bilevel.Subsolution
 						for k, block := range []int{manyHeavy, 3} {
-							s := must.Of(NewSubproblem(stacks, 1))(t)
+							s := NewSubproblem(stacks, 1)
 							s.block, s.few = block, block > 3
 							found[k] = must.Of(s.Solve(context.Background(), c))(t)
 							t.Log(name, found[k].Solved, found[k].Gap, found[k].Fits)
@@ -196,7 +185,7 @@ func TestSubproblemBounds(t *testing.T) {
 	c.Low[3], c.High[3] = c.R[3], c.R[3]
 	var found [2]*bilevel.Subsolution
 	for k := range found {
-		s := must.Of(NewSubproblem(stacks, 1))(t)
+		s := NewSubproblem(stacks, 1)
 		s.few = k == 0
 		found[k] = must.Of(s.Solve(context.Background(), c))(t)
 		require.True(t, found[k].Solved)
@@ -212,7 +201,7 @@ func TestSubproblemEarly(t *testing.T) {
 	c := centre(t, trains, append([]float64{0.7}, slices.Repeat([]float64{0.3}, 30)...), 5, 1)
 	for _, block := range []int{manyHeavy, 3} {
 		solve := func(tol float64) *bilevel.Subsolution {
-			s := must.Of(NewSubproblem(stacks, 1))(t)
+			s := NewSubproblem(stacks, 1)
 			s.block, s.few = block, block > 3
 			c.Tol = tol
 			out := must.Of(s.Solve(context.Background(), c))(t)

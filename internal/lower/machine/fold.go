@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/conetune/conetune/internal/lower/design"
 )
 
 // fold is the machine of one fold in a [Subproblem], with the mean losses over the validation and over the training
@@ -20,13 +22,24 @@ type fold struct {
 	half   float64 // |w|^2/2
 }
 
-func newFold(g *Problem, number, folds int) *fold {
-	n, p, share := g.rows.n, g.rows.p, 1/float64(folds)
-	part := [2][]float64{make([]float64, n), make([]float64, n)}
-	for k, u := range g.parts {
-		floats.AddScaled(part[k], share, u)
+// Stack has the rows of a fold of a [Subproblem], first Train training rows and then validation rows, of labels -1 and
+// 1 and positive weights. Each part has one row at least; its weights are divided by their sum.
+type Stack struct {
+	X          *design.Matrix
+	Y, Weights []float64
+	Train      int
+}
+
+func newFold(d *Stack, number, folds int) *fold {
+	n, p := d.X.Dims()
+	var part [2][]float64
+	for k, rows := range [2][2]int{{d.Train, n}, {0, d.Train}} {
+		part[k] = make([]float64, n)
+		u, weights := part[k][rows[0]:rows[1]], d.Weights[rows[0]:rows[1]]
+		floats.ScaleTo(u, 1/floats.Sum(weights), weights)
+		floats.Scale(1/float64(folds), u)
 	}
-	f := &fold{hinges: newHinges(g.rows, part), number: number}
+	f := &fold{hinges: newHinges(newSignedRows(d.X, d.Y, nil), part), number: number}
 	for _, v := range []*[]float64{&f.over, &f.under, &f.overNow, &f.underNow, &f.stiff[0], &f.stiff[1]} {
 		*v = make([]float64, p)
 	}

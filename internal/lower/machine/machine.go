@@ -20,7 +20,6 @@ type Problem struct {
 	tau   float64          // the mean squared length of the rows
 	scale float64          // the optimal value at w = 0
 	many  bool             // see Many
-	parts [2][]float64     // of NewStacked, the weights of validation and of training rows, each of sum 1; else nil
 	all   func() []float64 // the products of all rows, see kernel; nil where the features are too few
 	// squared says that the loss is the squared hinge.
 	squared bool

@@ -14,7 +14,7 @@ import (
 func (g *Problem) Squared() *Problem {
 	out := *g
 	if !g.squared {
-		out.squared, out.many, out.parts = true, true, [2][]float64{}
+		out.squared, out.many = true, true
 		out.scale = g.scale * (2 - g.scale) // of the shares q and 1 - q of the labels 4 q (1 - q), for 2 q
 	}
 	return &out

@@ -73,25 +73,18 @@ const (
 	mostFixes = 20
 )
 
-// NewSubproblem takes the stacked rows of the folds, see [NewStacked], with the same features, and the number of folds
-// that are computed with at once.
-func NewSubproblem(parts []*Problem, workers int) (*Subproblem, error) {
-	s := &Subproblem{workers: workers, block: manyHeavy}
-	for t, g := range parts {
-		if g.parts[0] == nil {
-			return nil, fmt.Errorf(
-				"machine: the rows of fold %d are not divided into training and validation rows, see NewStacked", t)
-		}
-		if s.p = parts[0].rows.p; g.rows.p != s.p {
-			return nil, fmt.Errorf("machine: %d features in fold %d and %d in fold 0", g.rows.p, t, s.p)
-		}
-		s.folds = append(s.folds, newFold(g, t, len(parts)))
+// NewSubproblem takes the rows of the folds, with the same features, and the number of folds that are computed with at
+// once.
+func NewSubproblem(stacks []Stack, workers int) *Subproblem {
+	s := &Subproblem{workers: workers, block: manyHeavy, p: stacks[0].X.Columns()}
+	for t := range stacks {
+		s.folds = append(s.folds, newFold(&stacks[t], t, len(stacks)))
 	}
 	if s.p <= mostWhole {
 		s.block = s.p
-		s.few = !slices.ContainsFunc(parts, func(g *Problem) bool { return g.rows.n > manyRows })
+		s.few = !slices.ContainsFunc(s.folds, func(f *fold) bool { return f.rows.n > manyRows })
 	}
-	return s, nil
+	return s
 }
 
 // Quick says whether a subproblem with the training rows of g in one of its folds takes less time than a conic program:

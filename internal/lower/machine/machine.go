@@ -10,6 +10,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/internal/lower/design"
+	"github.com/conetune/conetune/internal/lower/glm"
+	"github.com/conetune/conetune/internal/lower/sparse"
 	"github.com/conetune/conetune/outcome"
 )
 
@@ -34,33 +36,19 @@ const mostWork = 1e10
 // New checks the data: y has -1 or 1 for each row of x, and both. The weights are positive, nil for equal ones; they
 // are divided by their sum.
 func New(x *design.Matrix, y, weights []float64) (*Problem, error) {
-	n, p := x.Dims()
-	if len(y) != n {
-		return nil, fmt.Errorf("machine: %d labels for %d rows", len(y), n)
+	if err := (sparse.Sample{X: x, Y: y, Weights: weights}).Check(glm.Logistic{}); err != nil {
+		return nil, fmt.Errorf("machine: %w", err)
 	}
+	n := x.Rows()
 	if weights == nil {
 		weights = slices.Repeat([]float64{1}, n)
 	}
-	if len(weights) != n {
-		return nil, fmt.Errorf("machine: %d weights for %d rows", len(weights), n)
-	}
 	var class [2]float64
 	for i, v := range y {
-		if v != -1 && v != 1 {
-			return nil, fmt.Errorf("machine: label of row %d is %g, expected -1 or 1", i, v)
-		}
-		if !(weights[i] > 0) || math.IsInf(weights[i], 1) {
-			return nil, fmt.Errorf("machine: the weight of row %d is %g, expected a positive number", i, weights[i])
-		}
 		class[int(v+1)/2] += weights[i]
 	}
 	if class[0] == 0 || class[1] == 0 {
 		return nil, fmt.Errorf("machine: a support vector machine needs rows of both labels, -1 and 1")
-	}
-	for j := range p {
-		if _, _, err := x.Sums(j); err != nil {
-			return nil, fmt.Errorf("machine: %w", err)
-		}
 	}
 	total := class[0] + class[1]
 	u := make([]float64, n)

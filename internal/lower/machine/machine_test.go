@@ -307,7 +307,7 @@ func TestErrors(t *testing.T) {
 		{[]float64{1}, nil, "1 labels for 2 rows"},
 		{[]float64{1, 2}, nil, "label of row 1 is 2"},
 		{[]float64{1, 1}, nil, "both labels"},
-		{[]float64{1, -1}, []float64{1}, "1 weights for 2 rows"},
+		{[]float64{1, -1}, []float64{1}, "1 weights and 0 entries of the offset for 2 rows"},
 		{[]float64{1, -1}, []float64{1, 0}, "weight of row 1 is 0"},
 	} {
 		_, err := New(x, c.y, c.u)

@@ -1,7 +1,6 @@
 package completion
 
 import (
-	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/floats"
@@ -16,20 +15,16 @@ import (
 // Where the interior-point method is used, the end of its central path is differentiated, by one direct solve; else the
 // smooth objective on the matrices of G's rank, that of [Joint], with a linear system that is solved to tol.
 func (c *Problem) Derivative(w []float64, s *Solution, v []float64, x *design.Matrix, row, col []int,
-	tol float64) ([]float64, error) {
-	if n, p := x.Dims(); n != len(v) || p != c.groups.X.Columns() || len(row) != n || len(col) != n {
-		return nil, fmt.Errorf("completion: %d numbers, %d and %d indices for a design of %d x %d, expected as many as "+
-			"its rows, and %d columns", len(v), len(row), len(col), n, p, c.groups.X.Columns())
-	}
+	tol float64) []float64 {
 	if s.Left == nil && len(s.Support) == 0 {
-		return make([]float64, len(w)), nil
+		return make([]float64, len(w))
 	}
 	if c.interior != nil {
 		if f := newLimit(newInterior(c, w, nil), s); f != nil {
-			return f.derivative(v, x, row, col), nil
+			return f.derivative(v, x, row, col)
 		}
 	}
-	return c.differentiate(w, s, v, x, row, col, tol), nil
+	return c.differentiate(w, s, v, x, row, col, tol)
 }
 
 // differentiateSteps bounds the steps of conjugate gradients for a derivative.

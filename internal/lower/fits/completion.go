@@ -137,7 +137,7 @@ func (m *completionFit) gradient(_ context.Context, at *lower.Point, mode lower.
 	s := at.State.(*completionState)
 	v := slices.Clone(s.residual)
 	floats.Scale(1/float64(len(v)), v)
-	return m.completion.Derivative(at.Lambda, s.Solution, v, m.val.X, m.val.Row, m.val.Col, tol)
+	return m.completion.Derivative(at.Lambda, s.Solution, v, m.val.X, m.val.Row, m.val.Col, tol), nil
 }
 
 // point has the values of a solution.

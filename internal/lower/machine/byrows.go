@@ -26,7 +26,7 @@ func (h *curvature) byRows(free []int, right, x []float64) bool {
 		s[k], y[k] = h.rows.dot(i, x[:p]), h.rows.y[i]
 	}
 	h.full = dense.Cleared(h.full, n*n)
-	if !h.byFeatures.add(h.full, h.rows, h.band, free, func(j int) float64 { return 1 / h.curve[j] }, h.end) {
+	if !h.rows.addProducts(h.full, h.band, free, func(j int) float64 { return 1 / h.curve[j] }, h.end) {
 		return false
 	}
 	for k, w := range h.weight {
@@ -52,26 +52,18 @@ func (h *curvature) byRows(free []int, right, x []float64) bool {
 	return !math.IsNaN(floats.Sum(x)) && !math.IsInf(floats.Sum(x), 0)
 }
 
-// rowProducts adds up products of rows, some features at a time.
-type rowProducts struct {
-	columns, scaled []float64
-	at              []int32 // of features, see signedRows.features
-}
-
-// add adds weight_j a_ij a_kj of the rows in features j to a lower triangle, by columns; false where it was ended.
-func (s *rowProducts) add(to []float64, r *signedRows, rows, features []int, weight func(j int) float64,
-	end *stop.Stop) bool {
-	n := len(rows)
-	if s.at == nil {
-		s.at = make([]int32, r.p)
-	}
+// addProducts adds weight_j a_ij a_kj of the rows in features j to a lower triangle, by columns, some features at a
+// time; false where it was ended.
+func (r *signedRows) addProducts(to []float64, rows, features []int, weight func(j int) float64, end *stop.Stop) bool {
+	n, at := len(rows), make([]int32, r.p)
+	var columns, scaled []float64
 	for part := range slices.Chunk(features, blockRows) {
-		s.columns, s.scaled = dense.Cleared(s.columns, n*len(part)), dense.Cleared(s.scaled, n*len(part))
-		r.features(rows, part, s.at, s.columns)
+		columns, scaled = dense.Cleared(columns, n*len(part)), dense.Cleared(scaled, n*len(part))
+		r.features(rows, part, at, columns)
 		for e, j := range part {
-			floats.ScaleTo(s.scaled[e*n:(e+1)*n], -weight(j), s.columns[e*n:(e+1)*n])
+			floats.ScaleTo(scaled[e*n:(e+1)*n], -weight(j), columns[e*n:(e+1)*n])
 		}
-		dense.SyrkNT(n, len(part), s.columns, n, s.scaled, n, to, n)
+		dense.SyrkNT(n, len(part), columns, n, scaled, n, to, n)
 		if end.Reached(n * n * len(part) / 8) {
 			return false
 		}

@@ -18,17 +18,16 @@ import (
 // stored where p is at most mostStored, and else only its products. Where there are few rows, systems are of their
 // order.
 type curvature struct {
-	rows       *signedRows
-	end        *stop.Stop
-	band       []int     // rows
-	weight     []float64 // of each of them
-	curve      []float64 // of length p+1
-	full       []float64 // H, or nil
-	few        bool      // systems are solved by rows
-	byFeatures rowProducts
-	least      float64   // the accuracy of solves by products
-	diag       []float64 // of H, if it is not stored
-	work       float64   // multiplications in products, about
+	rows   *signedRows
+	end    *stop.Stop
+	band   []int     // rows
+	weight []float64 // of each of them
+	curve  []float64 // of length p+1
+	full   []float64 // H, or nil
+	few    bool      // systems are solved by rows
+	least  float64   // the accuracy of solves by products
+	diag   []float64 // of H, if it is not stored
+	work   float64   // multiplications in products, about
 
 	chol                 factor.Definite
 	columns, scaled, way []float64

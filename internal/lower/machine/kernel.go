@@ -22,10 +22,9 @@ import (
 // it is.
 type kernel struct {
 	*path
-	inside   []bool    // F
-	gram     []float64 // the lower triangle of A_F A_F', by columns
-	rows     []int     // all
-	products rowProducts
+	inside []bool    // F
+	gram   []float64 // the lower triangle of A_F A_F', by columns
+	rows   []int     // all
 }
 
 const (
@@ -151,7 +150,7 @@ func (k *kernel) turn() (same bool) {
 
 // add adds the products of the rows in features that came into F, and subtracts those in others.
 func (k *kernel) add(features []int) {
-	k.products.add(k.gram, k.g.rows, k.rows, features, func(j int) float64 {
+	k.g.rows.addProducts(k.gram, k.rows, features, func(j int) float64 {
 		if k.inside[j] {
 			return 1
 		}

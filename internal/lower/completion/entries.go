@@ -8,16 +8,12 @@ type entries struct {
 	m, n     int
 	row, col []int
 	columns  [][]int // the places of each column
-	places   []place // row and col once more
 }
-
-type place struct{ row, col uint32 }
 
 func newEntries(m, n int, row, col []int) *entries {
 	e := &entries{m: m, n: n, row: row, col: col, columns: make([][]int, n)}
 	for k, j := range col {
 		e.columns[j] = append(e.columns[j], k)
-		e.places = append(e.places, place{uint32(row[k]), uint32(j)})
 	}
 	return e
 }

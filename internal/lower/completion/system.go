@@ -28,8 +28,6 @@ type interiorSystem struct {
 	kappa, kappaT   []float64 // and its transpose
 	gamma, gammaT   []float64
 	alpha, beta     []float64
-	rows, across    [][2]float64     // Z and C^-1, kappa and gamma
-	back, columns   [][2]float64     // gamma' and kappa', alpha and beta
 	weighted        []float64        // N x p: the features times what stands between X_g and X_g'
 	along           []float64        // X_g w_1 of a cone
 	matrix          *factor.Definite // nil before the first step
@@ -41,14 +39,11 @@ type interiorSystem struct {
 
 func newInteriorSystem(N, m, n, p int) interiorSystem {
 	vec := func(n int) []float64 { return make([]float64, n) }
-	s := interiorSystem{
+	return interiorSystem{
 		inverse: vec(m * m), growth: vec(m * m), kappa: vec(m * n), kappaT: vec(m * n), gamma: vec(m * n), gammaT: vec(m * n),
 		alpha: vec(n * n), beta: vec(n * n), weighted: vec(N * p), along: vec(N),
 		square: vec(m * m), square2: vec(m * m),
-		rows: make([][2]float64, m*m), across: make([][2]float64, m*n), back: make([][2]float64, m*n),
-		columns: make([][2]float64, n*n),
 	}
-	return s
 }
 
 // derive computes what M consists of.
@@ -103,34 +98,24 @@ func (s *interior) form() bool {
 // fill writes the lower triangle of M, with the weighted features as they are, to a matrix of ld rows.
 func (s *interior) fill(h []float64, ld int) {
 	N, m, n, p := len(s.u), s.e.m, s.e.n, len(s.q)
-	pair(s.rows, s.multiplier, s.inverse)
-	pair(s.across, s.kappa, s.gamma)
-	pair(s.back, s.gammaT, s.kappaT)
-	pair(s.columns, s.alpha, s.beta)
-	places := s.e.places
-	for a, at := range places {
-		i, j := int(at.row), int(at.col)
-		zc, kg := s.rows[i*m:(i+1)*m], s.across[j*m:(j+1)*m]
-		gk, ab := s.back[i*n:(i+1)*n], s.columns[j*n:(j+1)*n]
+	for a, i := range s.e.row {
 		if s.end.Reached(4 * (N - a)) {
 			return
 		}
-		out := h[a*ld+a : a*ld+N]
-		for b, at := range places[a:] {
-			v, w, x, y := &zc[at.row], &kg[at.row], &ab[at.col], &gk[at.col]
-			out[b] = v[0]*x[0] + v[1]*x[1] + (y[0]*w[0] + y[1]*w[1])
+		j := s.e.col[a]
+		z, inverse := s.multiplier[i*m:(i+1)*m], s.inverse[i*m:(i+1)*m]
+		alpha, beta := s.alpha[j*n:(j+1)*n], s.beta[j*n:(j+1)*n]
+		kappa, gamma := s.kappa[j*m:(j+1)*m], s.gamma[j*m:(j+1)*m]
+		kappaT, gammaT := s.kappaT[i*n:(i+1)*n], s.gammaT[i*n:(i+1)*n]
+		out, cols := h[a*ld+a:a*ld+N], s.e.col[a:]
+		for b, k := range s.e.row[a:] {
+			l := cols[b]
+			out[b] = z[k]*alpha[l] + inverse[k]*beta[l] + (gammaT[l]*kappa[k] + kappaT[l]*gamma[k])
 		}
 		out[0]++
 	}
 	if p > 0 {
 		dense.SyrkNT(N, p, s.c.interior.features, N, s.weighted, N, h, ld)
-	}
-}
-
-// pair puts two matrices side by side.
-func pair(to [][2]float64, a, b []float64) {
-	for i, v := range a {
-		to[i] = [2]float64{v, b[i]}
 	}
 }
 

@@ -3,6 +3,7 @@ package completion
 import (
 	"context"
 	"math"
+	"sort"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -91,8 +92,8 @@ const (
 	interiorInside = 0.9995
 )
 
-// interiorLadder are the lengths of steps that are tried.
-var interiorLadder = [...]float64{.999, .99, .97, .94, .9, .8, .7, .6, .5, .4, .3, .2, .1, .05, .02, .01, .001}
+// interiorLadder are the lengths of steps that are tried, and 0 for none.
+var interiorLadder = [...]float64{.999, .99, .97, .94, .9, .8, .7, .6, .5, .4, .3, .2, .1, .05, .02, .01, .001, 0}
 
 // interiorData is what all runs of a completion share.
 type interiorData struct {
@@ -273,19 +274,8 @@ func (s *interior) length(d *interiorStep, inside float64) float64 {
 	if s.allows(d, interiorLadder[0]/inside) {
 		return interiorLadder[0]
 	}
-	long, short := 0, len(interiorLadder)
-	for short-long > 1 {
-		i := (long + short) / 2
-		if s.allows(d, interiorLadder[i]/inside) {
-			short = i
-		} else {
-			long = i
-		}
-	}
-	if short == len(interiorLadder) {
-		return 0
-	}
-	return interiorLadder[short]
+	shorter := interiorLadder[1:]
+	return shorter[sort.Search(len(shorter)-1, func(i int) bool { return s.allows(d, shorter[i]/inside) })]
 }
 
 // allows says whether the point at a step is strictly feasible.

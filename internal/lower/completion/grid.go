@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/conetune/conetune/internal/crew"
+	"github.com/conetune/conetune/internal/indices"
 )
 
 // grid divides the entries of a set into blocks: rows and columns are cut into as many ranges, and a block has the
@@ -35,26 +36,20 @@ func newGrid(m, n int, row, col []int) *grid {
 	if len(row) > gridLeast {
 		ranges = min(rangesMost, max(rangesLeast, (max(m, n)+rangeLength-1)/rangeLength))
 	}
-	return divide(m, n, row, col, ranges)
-}
-
-// divide is newGrid with so many ranges.
-func divide(m, n int, row, col []int, ranges int) *grid {
-	g := &grid{ranges: ranges, order: make([]int, len(row))}
+	g := &grid{ranges: ranges, order: indices.Range(0, len(row))}
 	block := make([]int, len(row))
 	for e := range row {
-		g.order[e] = e
-		down, across := int(int64(row[e])*int64(g.ranges)/int64(m)), int(int64(col[e])*int64(g.ranges)/int64(n))
-		block[e] = (across-down+g.ranges)%g.ranges*g.ranges + down
+		down, across := int(int64(row[e])*int64(ranges)/int64(m)), int(int64(col[e])*int64(ranges)/int64(n))
+		block[e] = (across-down+ranges)%ranges*ranges + down
 	}
 	slices.SortStableFunc(g.order, func(a, b int) int {
 		return cmp.Or(cmp.Compare(block[a], block[b]), cmp.Compare(row[a], row[b]), cmp.Compare(col[a], col[b]))
 	})
-	g.start = make([]int, g.ranges*g.ranges+1)
+	g.start = make([]int, ranges*ranges+1)
 	for _, b := range block {
 		g.start[b+1]++
 	}
-	for b := range g.ranges * g.ranges {
+	for b := range ranges * ranges {
 		g.start[b+1] += g.start[b]
 	}
 	return g

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/conetune/conetune/internal/indices"
 	"github.com/conetune/conetune/internal/lower/bilevel"
 	"github.com/conetune/conetune/internal/lower/design"
 	"github.com/conetune/conetune/internal/lower/leastsquares"
@@ -128,11 +129,7 @@ func newSide(d Data, groups [][]int) (*side, error) {
 		s.sort()
 	}
 	if p <= blockMost {
-		columns := make([]int, p+1)
-		for l := range p {
-			columns[l] = l
-		}
-		columns[p] = design.Ones
+		columns := append(indices.Range(0, p), design.Ones)
 		s.gram = d.X.Gram(context.Background(), columns, slices.Repeat([]float64{1}, len(d.Y)), 1)
 	}
 	return s, nil
@@ -174,15 +171,10 @@ func (j *Joint) LambdaMax() float64 {
 func (j *Joint) Values(x [][]float64) bilevel.Values {
 	f := newFactored(j)
 	f.take(x)
-	v := bilevel.Values{Validation: f.loss(validating), Train: f.loss(training), Penalties: make([]float64,
-		1+len(j.members))}
-	if f.k > 0 {
-		v.Penalties[0] = floats.Sum(f.decompose().values)
+	if f.k == 0 {
+		return f.values(0)
 	}
-	for g := range j.members {
-		v.Penalties[1+g] = f.size(g)
-	}
-	return v
+	return f.values(floats.Sum(f.decompose().values))
 }
 
 // Anchored is that of [lower.Traits]. With A for the map from (b, G, b0) to the entries and r for their residuals at x,

@@ -84,7 +84,7 @@ func (s *JointSolver) Solve(ctx context.Context, w *bilevel.JointWeights) (*bile
 		f.minimize(math.Min(meetGap*f.j.unit, meetShare*w.Gap))
 	}
 	f.descend(math.Max(f.least(w), descended), false)
-	pt := &bilevel.JointPoint{Values: s.values(), Objective: f.objective()}
+	pt := &bilevel.JointPoint{Values: f.values(f.penalty()), Objective: f.objective()}
 	if f.over() {
 		return nil, nil
 	}
@@ -100,10 +100,9 @@ func (f *factored) least(w *bilevel.JointWeights) float64 {
 	return math.Max(jointTol, math.Sqrt(jointShare*w.Tol/math.Max(f.j.unit, math.SmallestNonzeroFloat64)))
 }
 
-// values are the functions at the point.
-func (s *JointSolver) values() bilevel.Values {
-	f := s.f
-	v := bilevel.Values{Validation: f.loss(validating), Train: f.loss(training), Penalties: []float64{f.penalty()}}
+// values are the functions at the point, with this nuclear norm.
+func (f *factored) values(nuclear float64) bilevel.Values {
+	v := bilevel.Values{Validation: f.loss(validating), Train: f.loss(training), Penalties: []float64{nuclear}}
 	for g := range f.j.members {
 		v.Penalties = append(v.Penalties, f.size(g))
 	}
@@ -182,7 +181,7 @@ func (s *JointSolver) Check(ctx context.Context, w *bilevel.JointWeights) (c bil
 		c.Objective, c.Gap, c.Grew = f.certify(wanted)
 	}
 	s.met = s.met && !c.Grew && k == f.k
-	c.Values = s.values()
+	c.Values = f.values(f.penalty())
 	if f.over() {
 		c.Gap = math.Inf(1)
 	}

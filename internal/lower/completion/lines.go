@@ -2,6 +2,7 @@ package completion
 
 import (
 	"github.com/conetune/conetune/internal/dense"
+	"github.com/conetune/conetune/internal/indices"
 	"github.com/conetune/conetune/internal/lower/design"
 )
 
@@ -18,10 +19,10 @@ type lines struct {
 // newLines finds them.
 func newLines(d *Data) *lines {
 	p := d.X.Columns()
-	s := &lines{count: [2]int{d.M, d.N}, of: make([]int, p), value: make([][]float64, p), place: [2][]int{d.Row, d.Col}}
+	s := &lines{count: [2]int{d.M, d.N}, of: make([]int, p), value: make([][]float64, p), place: [2][]int{d.Row, d.Col},
+		all: indices.Range(0, p)}
 	column := make([]float64, len(d.Y))
 	for l := range p {
-		s.all = append(s.all, l)
 		clear(column)
 		d.X.Axpy(1, l, column)
 		for side := range 2 {

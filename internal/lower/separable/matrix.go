@@ -2,6 +2,7 @@ package separable
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -137,11 +138,6 @@ func (p *part) spread(to *mat.Dense, factor float64, u []float64) {
 	}
 }
 
-// centreOf is the centre of the matrix of a part.
-func (p *program) centreOf(t int) *mat.Dense {
-	return mat.NewDense(p.matrix.m, p.matrix.n, p.centreG[t])
-}
-
 // least is what singular values of the matrix are cut by.
 func (p *program) least(s *portion) float64 { return s.ms / p.rho }
 
@@ -155,7 +151,7 @@ func (p *program) threshold(s *portion) float64 {
 
 // unfold decomposes Z.
 func (p *ascent) unfold(t int, s *portion) {
-	z := mat.DenseCopyOf(p.centreOf(t))
+	z := mat.NewDense(p.matrix.m, p.matrix.n, slices.Clone(p.centreG[t]))
 	p.parts[t].spread(z, -1/p.rho, s.u)
 	if found := decompose(z); found != nil {
 		s.z = found

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/conetune/conetune/internal/indices"
 	"github.com/conetune/conetune/internal/lower/bilevel"
 	"github.com/conetune/conetune/internal/lower/design"
 	"github.com/conetune/conetune/internal/lower/leastsquares"
@@ -176,7 +177,7 @@ func (c *Problem) solveFactored(ctx context.Context, w []float64, o Options) *So
 // finish computes the residual, the intercept, which is the best one, and the support of a solution.
 func (c *Problem) finish(s *Solution) {
 	g := c.groups
-	s.Residual, s.Support = make([]float64, len(g.Y)), nil
+	s.Residual = make([]float64, len(g.Y))
 	g.X.Mul(s.Residual, s.B)
 	for k, v := range s.Residual {
 		if s.Left != nil {
@@ -189,9 +190,5 @@ func (c *Problem) finish(s *Solution) {
 		floats.AddConst(-mean, s.Residual)
 		s.B0 = g.YMean + mean
 	}
-	for j, v := range s.B {
-		if v != 0 {
-			s.Support = append(s.Support, j)
-		}
-	}
+	s.Support = indices.Where(s.B, func(v float64) bool { return v != 0 })
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/conetune/conetune/internal/dense"
 	"github.com/conetune/conetune/internal/factor"
+	"github.com/conetune/conetune/internal/indices"
 )
 
 // arrow is the factor of a positive definite matrix with blocks A_t on the diagonal and a border E of order k, some
@@ -151,12 +152,7 @@ func (a *arrow) eliminate() {
 
 // factor factors the border without the unknowns that are held.
 func (a *arrow) factor() bool {
-	a.free = a.free[:0]
-	for i, held := range a.held {
-		if !held {
-			a.free = append(a.free, i)
-		}
-	}
+	a.free = indices.Where(a.held, func(held bool) bool { return !held })
 	return a.chol.Factor(len(a.free), func(q int, column []float64) {
 		from := a.border[a.free[q]*a.k:]
 		for s := q; s < len(a.free); s++ {

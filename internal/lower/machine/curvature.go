@@ -8,6 +8,7 @@ import (
 
 	"github.com/conetune/conetune/internal/dense"
 	"github.com/conetune/conetune/internal/factor"
+	"github.com/conetune/conetune/internal/indices"
 	"github.com/conetune/conetune/internal/stop"
 )
 
@@ -29,11 +30,11 @@ type curvature struct {
 	diag   []float64 // of H, if it is not stored
 	work   float64   // multiplications in products, about
 
-	chol                 factor.Definite
-	columns, scaled, way []float64
-	row                  []int32 // the entries of a row in some coordinates, see gram
-	part                 []float64
-	local                local // of solves by conjugate gradients
+	chol            factor.Definite
+	columns, scaled []float64
+	row             []int32 // the entries of a row in some coordinates, see gram
+	part            []float64
+	local           local // of solves by conjugate gradients
 }
 
 const (
@@ -203,13 +204,10 @@ func (h *curvature) solve(free []int, right, x []float64, accuracy float64) bool
 	if !ok {
 		return false
 	}
-	h.way = slices.Grow(h.way[:0], k)[:k]
+	way := indices.Pick(right, free)
+	h.chol.Solve(way)
 	for q, j := range free {
-		h.way[q] = right[j]
-	}
-	h.chol.Solve(h.way)
-	for q, j := range free {
-		x[j] = h.way[q]
+		x[j] = way[q]
 		if math.IsNaN(x[j]) || math.IsInf(x[j], 0) {
 			return false
 		}

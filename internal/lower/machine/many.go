@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/conetune/conetune/internal/indices"
 	"github.com/conetune/conetune/outcome"
 )
 
@@ -64,12 +65,7 @@ func (m *Solution) sides(g *Problem) *state {
 				s.box[j] = int8(math.Copysign(1, w))
 			}
 		}
-		var held []int
-		for i, b := range m.many.shares() {
-			if inside(b) {
-				held = append(held, i)
-			}
-		}
+		held := indices.Where(m.many.shares(), inside)
 		s.kinks.scale(g, s.box, held)
 		unknowns := 1 // w_j inside the box, and c
 		for _, b := range s.box {

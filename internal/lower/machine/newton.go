@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/conetune/conetune/internal/indices"
 	"github.com/conetune/conetune/internal/lower/numerics"
 )
 
@@ -222,11 +223,9 @@ var boundSigns = [2]float64{1, -1}
 // choose finds the features of the block.
 func (q *solving) choose() {
 	s := q.newton
-	s.features, s.others, s.in = s.features[:0], s.others[:0], nil
+	s.others, s.in = s.others[:0], nil
 	if s.p <= q.block {
-		for j := range s.p {
-			s.features = append(s.features, j)
-		}
+		s.features = indices.Range(0, s.p)
 		return
 	}
 	clear(s.heavy)
@@ -236,11 +235,7 @@ func (q *solving) choose() {
 		f.curve.diagonal(heavy)
 		floats.Add(weight, heavy[:s.p])
 	}
-	for j, v := range weight {
-		if v > q.c.Rho {
-			s.features = append(s.features, j)
-		}
-	}
+	s.features = indices.Where(weight, func(v float64) bool { return v > q.c.Rho })
 	slices.SortFunc(s.features, func(a, b int) int { return cmp.Or(cmp.Compare(weight[b], weight[a]), cmp.Compare(a, b)) })
 	most := q.block
 	if s.iterations <= manyIterations {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/conetune/conetune/internal/dense"
 	"github.com/conetune/conetune/internal/factor"
+	"github.com/conetune/conetune/internal/indices"
 	"github.com/conetune/conetune/internal/lower/numerics"
 )
 
@@ -49,10 +50,7 @@ func (h *curvature) byProducts(free []int, right, x []float64, accuracy float64)
 		}
 	}
 	m := len(l.of)
-	l.x, l.r = dense.Cleared(l.x, m), dense.Cleared(l.r, m)
-	for k, j := range l.of {
-		l.r[k] = right[j]
-	}
+	l.x, l.r = dense.Cleared(l.x, m), indices.Pick(right, l.of)
 	h.work += float64(4*len(l.index) + m)
 	ok := !h.end.Reached(len(l.index)) && h.precondition()
 	if ok {

@@ -21,7 +21,7 @@ func (f *factored) certify(least float64) (objective, gap float64, grew bool) {
 	}
 	objective = f.objective()
 	top, rest, found := f.spectral(d.vectors)
-	if f.over() {
+	if f.end.Look() {
 		return objective, math.Inf(1), false
 	}
 	f.shift = math.Max(0, rest-f.nuclear)

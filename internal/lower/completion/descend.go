@@ -77,7 +77,7 @@ func (f *factored) descend(tol float64, grows bool) {
 	unit := math.Max(f.j.unit, math.SmallestNonzeroFloat64)
 	last := tol * tol * unit
 	for range jointSteps {
-		if f.over() {
+		if f.end.Look() {
 			return
 		}
 		f.refresh()

@@ -133,6 +133,3 @@ func (f *factored) use() {
 		}
 	}
 }
-
-// over says that the context has ended.
-func (f *factored) over() bool { return f.end.Look() }

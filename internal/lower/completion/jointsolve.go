@@ -85,7 +85,7 @@ func (s *JointSolver) Solve(ctx context.Context, w *bilevel.JointWeights) (*bile
 	}
 	f.descend(math.Max(f.least(w), descended), false)
 	pt := &bilevel.JointPoint{Values: f.values(f.penalty()), Objective: f.objective()}
-	if f.over() {
+	if f.end.Look() {
 		return nil, nil
 	}
 	if look {
@@ -148,7 +148,7 @@ func (s *JointSolver) Curvature(ctx context.Context, w *bilevel.JointWeights) []
 		if i > 1 {
 			accuracy = groupDerivatives
 		}
-		if tangents[i] = f.conjugate(g, accuracy, jointCG); f.over() {
+		if tangents[i] = f.conjugate(g, accuracy, jointCG); f.end.Look() {
 			return nil
 		}
 	}
@@ -182,7 +182,7 @@ func (s *JointSolver) Check(ctx context.Context, w *bilevel.JointWeights) (c bil
 	}
 	s.met = s.met && !c.Grew && k == f.k
 	c.Values = f.values(f.penalty())
-	if f.over() {
+	if f.end.Look() {
 		c.Gap = math.Inf(1)
 	}
 	return c, nil

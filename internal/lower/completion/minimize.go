@@ -25,7 +25,7 @@ func (f *factored) minimize(gap float64) (objective, reached float64, status out
 	tol := gap / unit
 	for rounds = 1; ; rounds++ {
 		f.descend(tol, grew) // where a look found no missing columns there is no other so soon
-		if f.over() {
+		if f.end.Look() {
 			return f.objective(), math.Inf(1), outcome.Cancelled, rounds
 		}
 		objective, reached, grew = f.certify(gap)
@@ -41,7 +41,7 @@ func (f *factored) minimize(gap float64) (objective, reached float64, status out
 			tol /= 2
 		}
 		switch {
-		case f.over():
+		case f.end.Look():
 			return objective, reached, outcome.Cancelled, rounds
 		case reached <= gap:
 			return objective, reached, outcome.Converged, rounds

@@ -29,7 +29,7 @@ func (f *factored) spectral(vectors [2]*mat.Dense) (bound, rest float64, found t
 		return svd.Values(nil)[0]
 	}
 	a, b, c := norm2(k, k, core), floats.Norm(tp, 2), floats.Norm(tq, 2)
-	if f.over() {
+	if f.end.Look() {
 		return math.Inf(1), rest, found
 	}
 	return norm2(2, 2, []float64{a, b, c, rest}), rest, found

@@ -60,14 +60,10 @@ type path struct {
 func newPath(ctx context.Context, g *Problem, lambda float64, bound []float64) *path {
 	n, p := g.rows.n, g.rows.p
 	s := &path{g: g, ctx: ctx, lambda: lambda, bound: bound, limits: &box{lambda, bound}}
-	all := make([]float64, 6*p+2*n)
-	take := func(k int) []float64 {
-		part := all[:k:k]
-		all = all[k:]
-		return part
+	for _, v := range []*[]float64{&s.pull, &s.widen, &s.push, &s.dw, &s.dpush, &s.v} {
+		*v = make([]float64, p)
 	}
-	s.pull, s.widen, s.push, s.dw, s.dpush, s.v = take(p), take(p), take(p), take(p), take(p), take(p)
-	s.shift, s.reach = take(n), take(n)
+	s.shift, s.reach = make([]float64, n), make([]float64, n)
 	return s
 }
 

@@ -29,7 +29,7 @@ type program struct {
 }
 
 func newProgram(fits []bilevel.Joint, workers int, lower bool) *program {
-	p := &program{fits: fits, workers: workers, dims: fits[0].Dim(), lower: lower}
+	p := &program{fits: fits, workers: workers, dims: fits[0].Dim(), lower: lower, fine: fineShare}
 	for _, f := range fits {
 		p.solvers, p.traits = append(p.solvers, f.Joint()), append(p.traits, f.Traits())
 	}

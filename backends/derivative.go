@@ -176,7 +176,10 @@ func (d *Derivative) build(p *Problem) error {
 		k.Add(n+int(d.t.block.Row[at]), n+int(d.t.block.Col[at]), v)
 	}
 	total := n + len(d.t.sign)
-	d.ptr, d.ind, d.val = k.forFactor(total)
+	var err error
+	if d.ptr, d.ind, d.val, err = k.forFactor(total); err != nil {
+		return err
+	}
 	d.unit = slices.Repeat([]float64{1}, total)
 	for range 4 { // of D. Ruiz, A scaling algorithm to equilibrate both rows and columns norms in matrices, 2001
 		largest := make([]float64, total)
@@ -197,7 +200,6 @@ func (d *Derivative) build(p *Problem) error {
 		}
 		shift[i] = derivativeShift * float64(sign[i])
 	}
-	var err error
 	d.factor, err = ldl.AnalyzeWith(total, d.ptr, d.ind, sign, ldl.Options{Memory: enough, Stop: &d.stop})
 	if err == nil {
 		d.factor.Factorize(d.val, shift, 0, derivativeShift)

@@ -385,7 +385,10 @@ func newLeastChange(eq *system) (*leastChange, bool) {
 		t.Add(k+e, k+e, -polishDelta)
 		sign[k+e] = -1
 	}
-	ptr, ind, val := t.forFactor(total)
+	ptr, ind, val, err := t.forFactor(total)
+	if err != nil {
+		return nil, false
+	}
 	factor, err := ldl.AnalyzeWith(total, ptr, ind, sign, ldl.Options{Memory: enough})
 	if err != nil {
 		return nil, false

@@ -88,15 +88,19 @@ func (t *Triplets) matrix(rows, cols int) *sparse.CSC {
 }
 
 // forFactor is the matrix of order n as package ldl takes it.
-func (t *Triplets) forFactor(n int) (ptr, ind []int32, val []float64) {
-	raw := t.matrix(n, n).RawMatrix()
+func (t *Triplets) forFactor(n int) (ptr, ind []int32, val []float64, err error) {
+	whole, err := t.CSC(n, n)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	raw := whole.RawMatrix()
 	for _, at := range raw.Indptr {
 		ptr = append(ptr, int32(at))
 	}
 	for _, i := range raw.Ind {
 		ind = append(ind, int32(i))
 	}
-	return ptr, ind, raw.Data
+	return ptr, ind, raw.Data, nil
 }
 
 func (t *Triplets) check(rows, cols int) error {

@@ -69,7 +69,7 @@ func (l *lazy) row(room []float64, i int) []float64 {
 	return room
 }
 
-// FillRow copies row i: the fits of package glm ask for rows so, and none is allocated.
+// FillRow implements [design.RowFiller].
 func (l *lazy) FillRow(to []float64, i int) { l.fill(to, i) }
 
 // lookedUp has row k of a table that is of(i) as row i, with the values of a fold in its gaps; nil for none.
@@ -132,4 +132,5 @@ var (
 	_ mat.RawRowViewer  = (*lazy)(nil)
 	_ mat.RawMatrixer   = (*lazy)(nil)
 	_ design.Columnwise = (*lazy)(nil)
+	_ design.RowFiller  = (*lazy)(nil)
 )

@@ -29,6 +29,12 @@ type Columnwise interface {
 	ByColumns() *Matrix
 }
 
+// RowFiller is a matrix whose rows are computed, or copied, where they are wanted: none is allocated.
+type RowFiller interface {
+	mat.Matrix
+	FillRow(to []float64, i int)
+}
+
 // New copies a matrix by columns; a [Columnwise] one is shared. Sparse ones stay sparse: a [*sparse.CSC] is shared, the
 // nonzeros of a [*sparse.CSR] are copied.
 func New(x mat.Matrix) *Matrix {

@@ -65,10 +65,9 @@ func (d *Data) bend(t *Table) {
 	}
 	d.center = make([]float64, d.p)
 	if d.curved.shared {
-		d.x = d.columns()
-	}
-	if d.intercept && d.curved.shared {
-		d.center = d.someMeans()
+		if d.x = d.columns(); d.intercept { // the steps have the columns anyway
+			d.center = d.someMeans()
+		}
 	}
 	d.each(func(k int) {
 		train, val := make([]float64, len(d.y[0])), make([]float64, len(d.y[0]))

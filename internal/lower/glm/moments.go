@@ -32,7 +32,7 @@ const rowBlock = 256
 // row copies row i of a dense table less center.
 func (d *Data) row(to []float64, i int) {
 	switch x := d.x.(type) {
-	case rowFiller:
+	case design.RowFiller:
 		x.FillRow(to, i)
 	case *design.Matrix:
 		for j := range to {
@@ -72,9 +72,6 @@ func (d *Data) gather(to []float64, rows []int) {
 		d.row(to[l*d.p:(l+1)*d.p], i)
 	}
 }
-
-// rowFiller is a matrix that makes its rows where they are wanted.
-type rowFiller interface{ FillRow(to []float64, i int) }
 
 // weight is that of row i.
 func (d *Data) weight(i int) float64 {

@@ -50,7 +50,7 @@ const (
 func Reduce(x mat.Matrix, y []float64, threads int) (small *design.Matrix, targets []float64, ok bool) {
 	n, p := x.Dims()
 	switch x.(type) {
-	case rowFiller, mat.RawRowViewer:
+	case design.RowFiller, mat.RawRowViewer:
 	default:
 		return nil, nil, false
 	}

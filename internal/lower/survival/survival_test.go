@@ -78,6 +78,10 @@ func TestBaseline(t *testing.T) {
 	require.InDelta(t, math.Exp(-0.2), b.Survival(0, 1), 1e-15)
 	efron := New(y, nil, Efron).At(make([]float64, 5), nil).Baseline()
 	require.InDelta(t, 1.0/5+1.0/4+1.0/3, efron.Hazard[1], 1e-15)
+	for _, far := range []float64{-2000, 2000} { // hazards of a row of value 0 are no numbers
+		moved := New(y, nil, Breslow).At([]float64{far, far, far, far, far}, nil).Baseline()
+		require.InDelta(t, math.Exp(-2*0.7), moved.Survival(far+math.Log(2), 3), 1e-12)
+	}
 }
 
 // The pairs of several parts are those of each, and the shares of a textbook's six rows: 6, 6, 6+, 7, 10, 13+ weeks.

@@ -110,14 +110,14 @@ func (j *Judge) unpenalised(kind plainKind, of problems.Fit, parts []part) (out 
 	if work > mostUnpenalised {
 		return out
 	}
-	fit := func(from *dataset.Data, start *plainFit) (*plainFit, error) {
+	fit := func(from *dataset.Data, start *problems.Fit) (*problems.Fit, error) {
 		if kind == plainLogistic {
 			other := *from
 			other.Y, from = is(from.Y, of.Labels[1]), &other
 		}
 		return fitPlain(kind, from, j.intercept, start)
 	}
-	var all *plainFit
+	var all *problems.Fit
 	if len(parts) > 1 && kind != plainSquares { // where the rows of all folds have no fit, those of one have none
 		var err error
 		if all, err = fit(j.rows.Split.Train, nil); err != nil {
@@ -129,8 +129,7 @@ func (j *Judge) unpenalised(kind plainKind, of problems.Fit, parts []part) (out 
 		if err != nil {
 			return unpenalisedFits{why: err}
 		}
-		out.value = append(out.value, predicted(part.rows, problems.Fit{Coefficients: s.Coefficients, Intercept: s.Constant,
-			LogLink: of.LogLink})...)
+		out.value = append(out.value, predicted(part.rows, *s)...)
 	}
 	return out
 }

@@ -240,7 +240,7 @@ func diabetes(t *testing.T) *dataset.Data {
 // The coefficients of LinearRegression of scikit-learn 1.9.1.
 func TestLeastSquares(t *testing.T) {
 	s := must.Of(fitPlain(plainSquares, diabetes(t), true, nil))(t)
-	require.InDelta(t, -334.567138519, s.Constant, 1e-6)
+	require.InDelta(t, -334.567138519, s.Intercept, 1e-6)
 	require.InDeltaSlice(t, []float64{-0.036361224, -22.85964809, 5.602962092, 1.116807993, -1.089996334, 0.746450456,
 		0.372004715, 6.533831936, 68.483124965, 0.280116989}, s.Coefficients, 1e-7)
 }
@@ -266,11 +266,11 @@ func TestLikelihoodEquations(t *testing.T) {
 		half := d.Rows(seq(0, n, 2))
 		part := must.Of(fitPlain(kind, half, true, nil))(t)
 		again := must.Of(fitPlain(kind, half, true, s))(t)
-		require.InDelta(t, part.Constant, again.Constant, 1e-6*math.Abs(part.Constant), "from another start")
+		require.InDelta(t, part.Intercept, again.Intercept, 1e-6*math.Abs(part.Intercept), "from another start")
 		for j, v := range part.Coefficients {
 			require.InDelta(t, v, again.Coefficients[j], 1e-6*math.Abs(v)+1e-9)
 		}
-		b, constant := s.Coefficients, s.Constant
+		b, constant := s.Coefficients, s.Intercept
 		slope, size := make([]float64, p+1), make([]float64, p+1)
 		for i := range n {
 			left := d.Weights[i] * (d.Y[i] - mean(constant+d.Dot(i, b)+d.Offset[i]))
@@ -306,7 +306,7 @@ func TestWithoutFit(t *testing.T) {
 	// The second column is twice the first: it has the coefficient 0.
 	twice := mat.NewDense(4, 2, []float64{1, 2, 2, 4, 3, 6, 5, 10})
 	s := must.Of(fitPlain(plainSquares, &dataset.Data{X: twice, Y: []float64{3, 5, 7, 11}}, true, nil))(t)
-	require.InDelta(t, 1, s.Constant, 1e-9)
+	require.InDelta(t, 1, s.Intercept, 1e-9)
 	require.InDeltaSlice(t, []float64{2, 0}, s.Coefficients, 1e-9)
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/conetune/conetune/internal/deviance"
 	"github.com/conetune/conetune/internal/lower/numerics"
+	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 )
 
@@ -69,15 +70,9 @@ func plainWork(kind plainKind, d *dataset.Data) float64 {
 	return work
 }
 
-// plainFit has the coefficients of the p features, and the constant, 0 without one.
-type plainFit struct {
-	Coefficients []float64
-	Constant     float64
-}
-
 // fitPlain fits n rows, by their weights and beside their offsets. The start, nil for none, is a solution for similar
 // rows, from which labels and counts take fewer steps. The errors are those above.
-func fitPlain(kind plainKind, d *dataset.Data, intercept bool, start *plainFit) (*plainFit, error) {
+func fitPlain(kind plainKind, d *dataset.Data, intercept bool, start *problems.Fit) (*problems.Fit, error) {
 	n, p := d.Dims()
 	g := &fit{kind: kind, n: n, k: p, y: d.Y, offset: d.RowOffset(), weight: slices.Clone(d.RowWeights())}
 	floats.Scale(1/floats.Sum(g.weight), g.weight)
@@ -117,7 +112,7 @@ func fitPlain(kind plainKind, d *dataset.Data, intercept bool, start *plainFit) 
 	if start != nil {
 		copy(b[first:], start.Coefficients)
 		if intercept {
-			b[0] = start.Constant + floats.Dot(b[1:], mean[1:])
+			b[0] = start.Intercept + floats.Dot(b[1:], mean[1:])
 		}
 		for j, u := range g.unit {
 			if b[j] *= u; math.IsInf(u, 1) {
@@ -130,9 +125,9 @@ func fitPlain(kind plainKind, d *dataset.Data, intercept bool, start *plainFit) 
 		return nil, err
 	}
 	floats.Div(b, g.unit)
-	out := &plainFit{Coefficients: b[first:]}
+	out := &problems.Fit{Coefficients: b[first:], LogLink: kind == plainPoisson}
 	if intercept {
-		out.Constant = b[0] - floats.Dot(b[1:], mean[1:])
+		out.Intercept = b[0] - floats.Dot(b[1:], mean[1:])
 	}
 	return out, nil
 }

@@ -104,66 +104,45 @@ func (s *Score) add(loss, w float64) {
 	s.sum += w * loss
 }
 
-// labelled scores the label y of a row as one that is predicted, and returns the number of its label, -1 for none of
-// the model.
-func (s *Score) labelled(y, predicted, w float64) int {
-	k := slices.Index(s.model.Labels, y)
-	if k < 0 {
-		s.Strange++
-		return k
-	}
-	if s.each += w; predicted != y {
-		s.wrong += w
-	}
-	return k
-}
-
-// classWeight is that of a label.
-func (s *Score) classWeight(k int) float64 {
-	if w := s.model.Loss.ClassWeights; w != nil {
-		return w[k]
-	}
-	return 1
-}
-
 // Add scores a row by its [Model.Value] and its target, a NaN where it has none.
-func (s *Score) Add(value, y float64) { s.AddWeighted(value, y, 1) }
+func (s *Score) Add(value, y float64) { s.AddTargets([]float64{value}, []float64{y}, 1) }
 
-// AddWeighted is Add for a row with a weight; one without a positive weight is not scored.
-func (s *Score) AddWeighted(value, y, w float64) {
+// AddTargets scores a row with a weight by its [Model.Value] and its target, or by its values of
+// [Model.PredictTargets]: of classes by its label, and of several targets, all of which must be there, by the mean over
+// them. A row without a positive weight is not scored.
+func (s *Score) AddTargets(values, y []float64, w float64) {
 	m := s.model
 	switch {
-	case !(w > 0) || y != y:
+	case !(w > 0) || floats.HasNaN(y):
 	case m.Times():
-		if survival.Check([]float64{y}) == nil {
+		if survival.Check(y) == nil {
 			t := &s.times
-			t.Y, t.F, t.Weights = append(t.Y, y), append(t.F, value), append(t.Weights, w)
+			t.Y, t.F, t.Weights = append(t.Y, y[0]), append(t.F, values[0]), append(t.Weights, w)
 			s.Rows++
 		}
 	case m.Labels != nil:
-		if k := s.labelled(y, m.label(value), w); k >= 0 {
-			s.add(m.lossAt(value, 2*float64(k)-1), w*s.classWeight(k))
+		k := slices.Index(m.Labels, y[0])
+		if k < 0 {
+			s.Strange++
+			return
 		}
-	default:
-		s.add(m.lossAt(value, y), w)
-	}
-}
-
-// AddTargets scores a row by its values of [Model.PredictTargets]: of classes by its label, and of several targets, all
-// of which must be there, by the mean over them.
-func (s *Score) AddTargets(values, y []float64, w float64) {
-	switch {
-	case !(w > 0) || floats.HasNaN(y):
-	case s.model.Classes():
-		if k := s.labelled(y[0], s.model.Class(values), w); k >= 0 {
-			s.add(math.Max(0, floats.LogSumExp(values)-values[k]), w*s.classWeight(k))
+		predicted, loss := m.label(values[0]), m.lossAt(values[0], 2*float64(k)-1)
+		if m.Classes() {
+			predicted, loss = m.Class(values), math.Max(0, floats.LogSumExp(values)-values[k])
 		}
+		if s.each += w; predicted != y[0] {
+			s.wrong += w
+		}
+		if weights := m.Loss.ClassWeights; weights != nil {
+			w *= weights[k]
+		}
+		s.add(loss, w)
 	default:
-		square := 0.0
+		loss := 0.0
 		for j, v := range values {
-			square += (v - y[j]) * (v - y[j])
+			loss += m.lossAt(v, y[j])
 		}
-		s.add(square/float64(len(values))/2, w)
+		s.add(loss/float64(len(values)), w)
 	}
 }
 

@@ -411,7 +411,7 @@ func (p *predictions) predictRow(m *model.Model, block *dataset.Data, k int, off
 		more = append(more, m.Baseline.Survival(value, t))
 	}
 	if len(actual) > 0 {
-		score.AddWeighted(value, actual[0], weight)
+		score.AddTargets([]float64{value}, actual, weight)
 	}
 	if p.bounds != nil {
 		low, high, err := p.bounds.Of(func(coefficients []float64) float64 { return block.Dot(k, coefficients) }, offset)

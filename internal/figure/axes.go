@@ -6,13 +6,16 @@ import (
 	"strconv"
 )
 
-// axes are a plot: two axes and what stands between them.
+// axes are the plot of a panel: two axes, what stands between them, and beside them a legend or the scale of colours.
 type axes struct {
+	panel          int // its index
 	xLabel, yLabel string
 	x, y           axis
 	grid           bool
 	band           [2]float64 // of x, with a grey ground
 	content        []func(c *canvas, at func(p point) point)
+	legend         []Line
+	scale          *blocks
 }
 
 // axis is one of the two; one that goes down has its largest value as min.
@@ -52,12 +55,6 @@ const (
 )
 
 var gridColor, bandColor = color.Gray{Y: 0xe0}, color.Gray{Y: 0xf0}
-
-// newAxes are axes whose ranges hold nothing yet.
-func newAxes(yLabel string) *axes {
-	none := axis{min: math.Inf(1), max: math.Inf(-1)}
-	return &axes{yLabel: yLabel, x: none, y: none}
-}
 
 // marks are the ticks of an axis.
 func (a *axis) marks() []tick { return a.ticks(min(a.min, a.max), max(a.min, a.max)) }

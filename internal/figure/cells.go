@@ -27,7 +27,7 @@ const (
 )
 
 // plot puts the cells on the axes of a panel; nil where none can be shown.
-func (m *Cells) plot(p *panelPlot) *panelPlot {
+func (m *Cells) plot(p *axes) *axes {
 	p.x.min, p.x.max = -0.5, float64(m.Cols)-0.5
 	p.y.min, p.y.max = float64(m.Rows)-0.5, -0.5
 	if m.RowNames == nil && m.ColNames == nil {

@@ -34,20 +34,17 @@ type Figure struct {
 }
 
 // Area is where the data of a panel stand in the picture, in points from its upper left corner, which are the units of
-// the SVG. LogX is that of the figure.
+// the SVG.
 type Area struct {
 	// Panel is the index of the panel: one without points is not drawn.
 	Panel                    int
 	Left, Right, Top, Bottom float64
-	// XMin and XMax are the values at Left and Right.
-	XMin, XMax float64
-	LogX       bool
+
+	x axis
 }
 
 // X is the horizontal place of a value.
-func (a Area) X(v float64) float64 {
-	return a.Left + (&axis{min: a.XMin, max: a.XMax, log: a.LogX}).share(v)*(a.Right-a.Left)
-}
+func (a Area) X(v float64) float64 { return a.Left + a.x.share(v)*(a.Right-a.Left) }
 
 // Panel is one plot of the stack: lines, or the cells of a matrix.
 type Panel struct {
@@ -192,7 +189,7 @@ func (f Figure) on(c *canvas) ([]Area, error) {
 		m := p.margins()
 		m.left, m.right = shared.left, shared.right
 		area := p.draw(c, frame, m)
-		areas = append(areas, Area{p.index, area.left, area.right, area.top, area.bottom, p.x.min, p.x.max, f.LogX})
+		areas = append(areas, Area{p.panel, area.left, area.right, area.top, area.bottom, p.x})
 		p.drawLegend(c, point{width - legendMargin + 8, frame.top})
 		if p.scale != nil {
 			p.scale.drawScale(c, area)
@@ -202,14 +199,14 @@ func (f Figure) on(c *canvas) ([]Area, error) {
 }
 
 // plots returns those of the panels that have something to draw, over the same range of x, labelled below the last.
-func (f Figure) plots() (plots []*panelPlot) {
+func (f Figure) plots() (plots []*axes) {
 	xmin, xmax := math.Inf(1), math.Inf(-1)
 	for i, panel := range f.Panels {
 		p := panel.plot(f.LogX)
 		if p == nil {
 			continue
 		}
-		p.index = i
+		p.panel = i
 		if f.PanelHeight >= tallPanel && !panel.LogY && panel.Cells == nil {
 			p.y.ticks = decimalTicks(8)
 		}
@@ -253,19 +250,11 @@ func fitting(text string, size, room float64) float64 {
 	return size * min(1, room/max(widthOf(text, size), 1))
 }
 
-// panelPlot is a panel with its legend, or the scale of its colours, which stands beside it.
-type panelPlot struct {
-	*axes
-	index  int // of the panel
-	legend []Line
-	scale  *blocks
-}
-
 // drawLegend writes the names of the lines below each other, each after a piece of its line, smaller where there is no
 // room.
-func (p *panelPlot) drawLegend(c *canvas, at point) {
+func (a *axes) drawLegend(c *canvas, at point) {
 	const piece, row = 26, textSize + 3
-	for k, l := range p.legend {
+	for k, l := range a.legend {
 		s, y := styleOf(l.Style), at.y+row*(float64(k)+0.5)
 		switch {
 		case l.Thin:
@@ -296,20 +285,19 @@ func (l *Line) markSize() float64 {
 }
 
 // plot is the plot of a panel; nil when it has no points.
-func (panel Panel) plot(logX bool) *panelPlot {
-	p := &panelPlot{axes: newAxes(panel.YLabel)}
+func (panel Panel) plot(logX bool) *axes {
+	nothing := axis{min: math.Inf(1), max: math.Inf(-1)}
+	p := &axes{yLabel: panel.YLabel, x: nothing, y: nothing}
 	if panel.Cells != nil {
 		return panel.Cells.plot(p)
 	}
 	p.grid = true
 	p.band = panel.Band
-	shown := 0
 	for _, line := range thinFirst(panel.Lines) {
 		points := line.points(logX, panel.LogY)
 		if len(points) == 0 {
 			continue
 		}
-		shown++
 		s := styleOf(line.Style)
 		switch {
 		case line.Thin:
@@ -332,7 +320,7 @@ func (panel Panel) plot(logX bool) *panelPlot {
 			p.legend = append(p.legend, line)
 		}
 	}
-	if shown == 0 {
+	if p.content == nil {
 		return nil
 	}
 	p.x.ticks = decimalTicks(6)

@@ -18,7 +18,6 @@ const (
 // experiments is what the runner must know of the experiments. A group of the list is a row with a seed, so that every
 // shard gets its share of the slow methods and of the slow rows.
 var experiments = &worklist.Kind[Item, Record, Plan]{
-	Command: "conetune bench paper",
 	Schema:  Schema,
 	Folders: []string{TablesDir, FiguresDir},
 	Items:   func(p Plan) []Item { return p.Items() },

@@ -24,8 +24,6 @@ import (
 
 // Kind is a kind of work: what must be known of its items I, of their records R, and of its plans P.
 type Kind[I comparable, R, P any] struct {
-	// Command is the command that does the work, for messages.
-	Command string
 	// Schema is the version of the form of records and manifests.
 	Schema int
 	// Folders are those, in a folder of results, to which files are written that a kill may leave unfinished.

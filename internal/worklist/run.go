@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"runtime"
 	"slices"
 	"sync"
@@ -28,8 +29,10 @@ func Run[I comparable, R, P any](ctx context.Context, k *Kind[I, R, P], w Work[I
 		return nil, err
 	}
 	defer s.file.Close() // which also ends the lock
-	m, rebuilt, err := k.manifestOf(o.Dir)
-	if err != nil {
+	m, err := k.ReadManifest(o.Dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		m = &Manifest[P]{Schema: k.Schema}
+	} else if err != nil {
 		return nil, err
 	}
 	m.Version, m.Plan = o.Version, o.Plan
@@ -52,9 +55,6 @@ func Run[I comparable, R, P any](ctx context.Context, k *Kind[I, R, P], w Work[I
 		}
 	}
 	notes := k.notesOn(s.records, o.Version)
-	if rebuilt != "" {
-		notes = append(notes, rebuilt)
-	}
 	if err := m.write(o.Dir); err != nil {
 		return nil, err
 	}

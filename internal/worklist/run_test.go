@@ -29,8 +29,8 @@ type result struct {
 
 // squares is work on the numbers of a list; even and odd numbers take times of their own.
 var squares = &Kind[int, result, []int]{
-	Command: "squares", Schema: 1,
-	Items: func(p []int) []int { return p },
+	Schema: 1,
+	Items:  func(p []int) []int { return p },
 	Head: func(r *result) Head[int] {
 		return Head[int]{Item: r.Number, Schema: r.Schema, Version: "1", Seconds: r.Seconds}
 	},
@@ -212,29 +212,17 @@ func done(t *testing.T) (w Work[int, result], o Options[[]int], lines []string) 
 	return w, o, strings.SplitAfter(string(text), "\n")
 }
 
-// A manifest that a crash of the machine has emptied or cut off is written anew, and nothing is done twice.
-func TestCutManifest(t *testing.T) {
+// A manifest that is none is an error that says what to do.
+func TestDamagedManifest(t *testing.T) {
 	w, o, _ := done(t)
-	w.Do = nil
-	path := filepath.Join(o.Dir, ManifestFile)
-	whole := must.Of(os.ReadFile(path))(t)
-	for _, cut := range []string{"", "\n", strings.Repeat("\x00", 512), string(whole[:len(whole)/2]), "{"} {
-		require.NoError(t, os.WriteFile(path, []byte(cut), 0o666))
-		_, err := Merge(squares, []string{o.Dir}, t.TempDir())
-		require.ErrorContains(t, err, "manifest.json: it is empty or cut off; squares --resume writes it anew")
-		out := must.Of(Run(context.Background(), squares, w, o))(t)
-		require.Len(t, out.Records, 4)
-		require.Len(t, out.Notes, 1)
-		require.Contains(t, out.Notes[0], "manifest.json was empty or cut off and is written anew")
-		m := must.Of(squares.ReadManifest(o.Dir))(t)
-		require.Equal(t, []string{"second"}, m.Machines)
-		require.Equal(t, o.Plan, m.Plan)
+	for _, text := range []string{"", "{]"} {
+		require.NoError(t, os.WriteFile(filepath.Join(o.Dir, ManifestFile), []byte(text), 0o666))
+		_, err := Run(context.Background(), squares, w, o)
+		require.ErrorContains(t, err, "manifest.json: not a manifest of results")
+		require.ErrorContains(t, err, "delete it, and --resume writes it anew")
+		var damage *DamageError
+		require.ErrorAs(t, err, &damage)
 	}
-	require.NoError(t, os.WriteFile(path, []byte("{]"), 0o666))
-	_, err := Run(context.Background(), squares, w, o)
-	require.ErrorContains(t, err, "manifest.json: not a manifest of results")
-	var damage *DamageError
-	require.ErrorAs(t, err, &damage)
 }
 
 // A line that was changed after it was written, is no record, or is of another version is an error with its number; one

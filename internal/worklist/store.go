@@ -7,10 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/conetune/conetune/internal/atomicfile"
 	"github.com/conetune/conetune/internal/filelock"
@@ -166,7 +164,8 @@ func (k *Kind[I, R, P]) Decode(path string, text []byte) ([]R, error) {
 	return records, nil
 }
 
-// Manifest says what a folder of results is about. It is written before the work begins, and again by a merge.
+// Manifest says what a folder of results is about. It is written before the work begins, and again by a merge, in one
+// step, so that nothing cuts it off.
 type Manifest[P any] struct {
 	Schema  int    `json:"schema"`
 	Version string `json:"version"`
@@ -180,9 +179,6 @@ type Manifest[P any] struct {
 	Commands []string `json:"commands"`
 }
 
-// errCut says that a manifest is empty or ends early, as a crash of the machine may leave it.
-var errCut = errors.New("it is empty or cut off")
-
 // ReadManifest returns the manifest of a folder. The error is [fs.ErrNotExist] where there is none.
 func (k *Kind[I, R, P]) ReadManifest(dir string) (*Manifest[P], error) {
 	path := filepath.Join(dir, ManifestFile)
@@ -192,10 +188,6 @@ func (k *Kind[I, R, P]) ReadManifest(dir string) (*Manifest[P], error) {
 	}
 	m := new(Manifest[P])
 	if err := json.Unmarshal(text, m); err != nil {
-		if whole := bytes.TrimRight(text, "\x00 \n"); len(whole) == 0 ||
-			strings.Contains(err.Error(), "unexpected end of JSON input") {
-			return nil, fmt.Errorf("%s: %w; %s --resume writes it anew", path, errCut, k.Command)
-		}
 		return nil, &DamageError{path, fmt.Sprintf("not a manifest of results: %v: delete it, and --resume writes it anew",
 			err)}
 	}
@@ -204,21 +196,6 @@ func (k *Kind[I, R, P]) ReadManifest(dir string) (*Manifest[P], error) {
 			m.Schema, k.Schema)}
 	}
 	return m, nil
-}
-
-// manifestOf returns the manifest of a folder, or an empty one. A manifest that is cut off is no reason to lose the
-// results: the note says what is not known any more.
-func (k *Kind[I, R, P]) manifestOf(dir string) (m *Manifest[P], note string, err error) {
-	m, err = k.ReadManifest(dir)
-	switch {
-	case errors.Is(err, errCut):
-		note = ManifestFile +
-			" was empty or cut off and is written anew; it does not tell the machines, commands and shards of earlier runs"
-		fallthrough
-	case errors.Is(err, fs.ErrNotExist):
-		return &Manifest[P]{Schema: k.Schema}, note, nil
-	}
-	return m, "", err
 }
 
 // write writes the manifest into a folder.

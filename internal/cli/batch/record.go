@@ -71,7 +71,6 @@ func (r *Record) failed() bool { return r.Status == Failed || r.Status == OutOfM
 
 // jobs is what the runner must know of jobs.
 var jobs = &worklist.Kind[string, Record, Plan]{
-	Command: "conetune batch",
 	Schema:  Schema,
 	Folders: words.Each(Outputs, func(o Output) string { return o.Folder }),
 	Items:   Plan.items,

@@ -147,10 +147,9 @@ func (s Stat) cells() []string {
 	return []string{words.Exact(s.Mean), words.Exact(s.Error), strconv.Itoa(s.N)}
 }
 
-// column is what the tables have of each line, under a heading that it may share with its neighbours.
+// column is what the tables have of each line.
 type column struct {
 	webpage.Column
-	group string
 	cell  func(*Line) webpage.Cell
 	least bool // the least of a row, which is a mean, is bold
 	of    quantity
@@ -158,7 +157,7 @@ type column struct {
 
 // measured is a column of means, cited one of the paper's figures.
 func measured(group, title, spoken string, of quantity) column {
-	return column{webpage.Column{Title: title, Spoken: spoken, Number: true}, group, func(l *Line) webpage.Cell {
+	return column{webpage.Column{Title: title, Spoken: spoken, Group: group, Number: true}, func(l *Line) webpage.Cell {
 		s := l.Means[of]
 		if s.N == 0 {
 			return webpage.Sorted(s.String(), "")
@@ -168,7 +167,7 @@ func measured(group, title, spoken string, of quantity) column {
 }
 
 func cited(group, spoken string, of func(*Published) Figure) column {
-	return column{webpage.Column{Title: "paper", Spoken: spoken, Number: true}, group, func(l *Line) webpage.Cell {
+	return column{webpage.Column{Title: "paper", Spoken: spoken, Group: group, Number: true}, func(l *Line) webpage.Cell {
 		if l.Paper == nil {
 			return webpage.Sorted("-", "")
 		}
@@ -180,7 +179,7 @@ func cited(group, spoken string, of func(*Published) Figure) column {
 // text is a column of texts or whole numbers.
 func text(group, title, spoken string, number bool, of func(*Line) string) column {
 	cell := func(l *Line) webpage.Cell { return webpage.Cell{Text: of(l)} }
-	return column{webpage.Column{Title: title, Spoken: spoken, Number: number}, group, cell, false, 0}
+	return column{webpage.Column{Title: title, Spoken: spoken, Group: group, Number: number}, cell, false, 0}
 }
 
 // The columns of the tables.
@@ -219,14 +218,9 @@ func (p *Plan) Table(id, caption string, r *RowSummary) *webpage.Table {
 
 // table has columns after the method of each line.
 func (p *Plan) table(r *RowSummary, columns []column) *webpage.Table {
-	t := &webpage.Table{Columns: []webpage.Column{webpage.Text("method")}, Groups: []webpage.Group{{Span: 1}}}
+	t := webpage.NewTable("", "", webpage.Text("method"))
 	for _, c := range columns {
 		t.Columns = append(t.Columns, c.Column)
-		if last := &t.Groups[len(t.Groups)-1]; last.Title == c.group {
-			last.Span++
-		} else {
-			t.Groups = append(t.Groups, webpage.Group{Title: c.group, Span: 1})
-		}
 	}
 	for k := range r.Lines {
 		l := &r.Lines[k]

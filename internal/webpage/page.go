@@ -75,12 +75,17 @@ func Draw(id, title, caption, about string, f figure.Figure) (Figure, error) {
 		return Figure{}, err
 	}
 	t := NewTable(id+"-numbers", title+": numbers", Number(f.XLabel))
-	t.Groups = []Group{{Span: 1}}
-	var columns []figure.Line
+	var lines []figure.Line
 	var places []float64
 	for _, a := range areas {
 		panel := f.Panels[a.Panel]
-		before := len(columns)
+		add := func(l figure.Line) {
+			c := Number(l.Name)
+			if len(areas) > 1 {
+				c.Group = panel.YLabel
+			}
+			lines, t.Columns = append(lines, l), append(t.Columns, c)
+		}
 		for _, l := range panel.Lines {
 			if len(l.X) == 0 || l.Name == "" && len(panel.Lines) > 1 {
 				continue
@@ -88,20 +93,11 @@ func Draw(id, title, caption, about string, f figure.Figure) (Figure, error) {
 			if l.Name == "" {
 				l.Name = panel.YLabel
 			}
-			columns, places = append(columns, l), append(places, l.X...)
-			if l.Error != nil {
-				columns = append(columns, figure.Line{Name: "standard error", X: l.X, Y: l.Error})
+			places = append(places, l.X...)
+			if add(l); l.Error != nil {
+				add(figure.Line{Name: "standard error", X: l.X, Y: l.Error})
 			}
 		}
-		if n := len(columns) - before; n > 0 {
-			t.Groups = append(t.Groups, Group{Title: panel.YLabel, Span: n})
-		}
-	}
-	if len(areas) == 1 {
-		t.Groups = nil
-	}
-	for _, l := range columns {
-		t.Columns = append(t.Columns, Number(l.Name))
 	}
 	slices.Sort(places)
 	shown := Thinned(slices.Compact(places), mostPlaces)
@@ -110,7 +106,7 @@ func Draw(id, title, caption, about string, f figure.Figure) (Figure, error) {
 	}
 	for _, x := range shown {
 		row := Row{X: areas[0].X(x), Start: x == f.Start, Cells: []Cell{{Text: words.Fine(x)}}}
-		for _, l := range columns {
+		for _, l := range lines {
 			text := ""
 			if k := slices.Index(l.X, x); k >= 0 {
 				text = words.Fine(l.Y[k])

@@ -15,8 +15,8 @@ import (
 
 func example() (string, error) {
 	key := "0.001"
-	numbers := Table{ID: "n", Caption: "numbers", Groups: []Group{{"", 1}, {"time & place", 1}},
-		Columns: []Column{{Title: "s", Number: true}, {Title: "<a>", Spoken: "b", Number: true}},
+	numbers := Table{ID: "n", Caption: "numbers",
+		Columns: []Column{{Title: "s", Number: true}, {Title: "<a>", Spoken: "b", Group: "time & place", Number: true}},
 		Rows:    []Row{{X: 12.344, Cells: []Cell{{Text: "1 ms", Key: &key}, {Text: "2", Strong: true}}}}, Sortable: true}
 	svg := SVG("<?xml version=\"1.0\"?>\n<!-- x -->\n<svg width=\"4pt\" height=\"3pt\" viewBox=\"0 0 4 "+
 		"3\"\n\txmlns=\"http://www.w3.org/2000/svg\">\n<g></g>\n</svg>\n",

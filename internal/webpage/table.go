@@ -2,7 +2,6 @@ package webpage
 
 import (
 	"html/template"
-	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -10,11 +9,9 @@ import (
 // Table is a table with a caption. Its rows can be sorted by each column where Sortable is set.
 type Table struct {
 	ID, Caption string
-	// Groups, if any, are headings above those of the columns. Their spans sum to the number of columns.
-	Groups   []Group
-	Columns  []Column
-	Rows     []Row
-	Sortable bool
+	Columns     []Column
+	Rows        []Row
+	Sortable    bool
 }
 
 // Broad says that the table has more columns than stand in half a page.
@@ -26,10 +23,25 @@ type Group struct {
 	Span  int
 }
 
+// Groups are the headings above those of the columns, one for neighbours that have the same; nil where none has one.
+func (t Table) Groups() (list []Group) {
+	for k, c := range t.Columns {
+		if k == 0 || c.Group != t.Columns[k-1].Group {
+			list = append(list, Group{Title: c.Group})
+		}
+		list[len(list)-1].Span++
+	}
+	if len(list) == 1 && list[0].Title == "" {
+		return nil
+	}
+	return list
+}
+
 // Column is the heading of a column. Numbers stand at the right and are sorted by value. Spoken, if any, is what a
 // screen reader says after the title, where only the heading above tells it to the eye.
 type Column struct {
 	Title, Spoken string
+	Group         string // the heading above that of the column, if any
 	Number        bool
 	// Picture says that the cells are pictures, which a terminal leaves out.
 	Picture bool
@@ -134,12 +146,8 @@ func pad(lines, of [][]string, column int, right bool) (width int) {
 // those of the columns are before these. The last column is as wide as its heading.
 func (t *Table) Markdown() string {
 	var head []string
-	for _, g := range t.Groups {
-		head = append(head, slices.Repeat([]string{strings.TrimPrefix(g.Title+" ", " ")}, g.Span)...)
-	}
-	head = append(head, make([]string, len(t.Columns)-len(head))...)
-	for k, c := range t.Columns {
-		head[k] += c.Title
+	for _, c := range t.Columns {
+		head = append(head, strings.TrimPrefix(c.Group+" "+c.Title, " "))
 	}
 	lines := [][]string{head, make([]string, len(head))}
 	for _, r := range t.Rows {

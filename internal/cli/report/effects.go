@@ -47,13 +47,12 @@ func coefficientTable(run *Run, fit problems.Fit, j *evaluate.Sample, most int) 
 	}
 	t = webpage.NewTable("effects", "Effects of one standard deviation", webpage.Text("feature"), webpage.Number("effect"))
 	t.Sortable = true
-	shown := []string{"coefficient"}
+	shown, group := []string{"coefficient"}, ""
 	if fit.Targets != nil {
-		shown = fit.Targets[:min(len(fit.Targets), most/2)]
-		t.Groups = []webpage.Group{{Span: 2}, {Title: "coefficients", Span: len(shown)}}
+		shown, group = fit.Targets[:min(len(fit.Targets), most/2)], "coefficients"
 	}
 	for _, name := range shown {
-		t.Columns = append(t.Columns, webpage.Number(name))
+		t.Columns = append(t.Columns, webpage.Column{Title: name, Group: group, Number: true})
 	}
 	stable, by := run.Stability(j), "folds"
 	sampled := run.Bootstrap != nil && fit.Targets == nil
@@ -67,9 +66,6 @@ func coefficientTable(run *Run, fit problems.Fit, j *evaluate.Sample, most int) 
 		t.Columns = append(t.Columns, webpage.Number("chosen by "+by))
 	}
 	t.Columns = append(t.Columns, webpage.Column{Title: "picture", Spoken: "of the effect", Number: true, Picture: true})
-	if t.Groups != nil {
-		t.Groups = append(t.Groups, webpage.Group{Span: len(t.Columns) - 2 - len(shown)})
-	}
 	for _, e := range list[:min(len(list), most)] {
 		effect := e.Size
 		if fit.Targets == nil {

@@ -362,9 +362,8 @@ func confusionTable(run *Run, j *evaluate.Sample, fit problems.Fit) *webpage.Tab
 		by += " at a threshold of " + words.Short(j.Threshold)
 	}
 	t := webpage.NewTable("confusion", "Labels and predicted labels"+by+", "+each+judgedOn(j), webpage.Text("label"))
-	t.Groups = []webpage.Group{{Span: 1}, {Title: "predicted label", Span: len(names)}, {Span: 1}}
 	for _, name := range names {
-		t.Columns = append(t.Columns, webpage.Number(name))
+		t.Columns = append(t.Columns, webpage.Column{Title: name, Group: "predicted label", Number: true})
 	}
 	t.Columns = append(t.Columns, webpage.Number("share right"))
 	for k, name := range names {

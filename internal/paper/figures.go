@@ -13,7 +13,7 @@ const mostPlaces = 40
 
 // chart is a figure of a row with its words.
 type chart struct {
-	table, row, name      string
+	row, name             string // the row by [Summary.ID]
 	title, caption, about string
 	figure.Figure
 }
@@ -26,21 +26,13 @@ var styles = map[string]int{
 
 // figuresOf makes the figures of all rows that have records.
 func figuresOf(o *Outcome) []chart {
-	traces := map[Item]runs{}
-	for k := range o.Records {
-		r := &o.Records[k]
-		i := r.Item
-		i.Seed = 0
-		traces[i] = append(traces[i], r.Trace)
-	}
 	var out []chart
 	for _, s := range Summarise(o.Manifest.Plan, o.Records) {
-		for k := range s.Rows {
-			r := &s.Rows[k]
+		for _, r := range s.Rows {
 			for _, kind := range kinds {
-				c := chart{table: s.Table.Name, row: r.Row.Name, name: s.Table.Name + "-" + r.Row.Name + "-" + kind.name,
-					title: fmt.Sprintf("%s, %s: %s", s.Table.Title, r.Row.Title, kind.title), caption: kind.title, about: kind.about}
-				c.draw(&o.Manifest.Plan, r, traces, &kind)
+				c := chart{row: s.ID(r), name: s.ID(r) + "-" + kind.name, caption: kind.title, about: kind.about,
+					title: fmt.Sprintf("%s, %s: %s", s.Table.Title, r.Row.Title, kind.title)}
+				c.draw(&o.Manifest.Plan, &r, &kind)
 				if c.Panels != nil {
 					out = append(out, c)
 				}
@@ -82,11 +74,11 @@ var kinds = []kind{
 }
 
 // draw fills in the figure, whose lines go to the ends of their runs.
-func (c *chart) draw(p *Plan, r *RowSummary, traces map[Item]runs, k *kind) {
+func (c *chart) draw(p *Plan, r *RowSummary, k *kind) {
 	lo, hi := math.Inf(1), math.Inf(-1)
 	for at := range r.Lines {
 		for _, p := range k.panels {
-			if from, to, ok := c.runs(&r.Lines[at], traces).span(k.x, p.value); ok {
+			if from, to, ok := r.Lines[at].traces.span(k.x, p.value); ok {
 				lo, hi = min(lo, from), max(hi, to)
 			}
 		}
@@ -105,14 +97,13 @@ func (c *chart) draw(p *Plan, r *RowSummary, traces map[Item]runs, k *kind) {
 		var ends []string
 		for at := range r.Lines {
 			l := &r.Lines[at]
-			t := c.runs(l, traces)
-			_, end, ok := t.span(k.x, of.value)
+			_, end, ok := l.traces.span(k.x, of.value)
 			if !ok {
 				continue
 			}
 			line := figure.Line{Name: name(p, l), Style: style(p, l, at)}
 			for _, x := range places {
-				if v := t.mean(x, k.x, of.value); !math.IsNaN(v) {
+				if v := l.traces.mean(x, k.x, of.value); !math.IsNaN(v) {
 					line.X, line.Y = append(line.X, x), append(line.Y, v)
 				}
 				if x >= end {
@@ -125,10 +116,6 @@ func (c *chart) draw(p *Plan, r *RowSummary, traces map[Item]runs, k *kind) {
 		c.Panels = append(c.Panels, drawn)
 		c.about += fmt.Sprintf(" At the end, %s: %s.", drawn.YLabel, strings.Join(ends, ", "))
 	}
-}
-
-func (c *chart) runs(l *Line, traces map[Item]runs) runs {
-	return traces[Item{Table: c.table, Row: c.row, Method: l.Method.Name, Backend: l.Backend}]
 }
 
 // name is the label of a line, short enough for a legend.

@@ -7,10 +7,10 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 
 	"github.com/conetune/conetune/internal/atomicfile"
 	"github.com/conetune/conetune/internal/webpage"
+	"github.com/conetune/conetune/internal/words"
 	"github.com/conetune/conetune/internal/worklist"
 )
 
@@ -43,62 +43,33 @@ func WriteReport(dir string, o *Outcome) error {
 
 // contents is what the body of the page is made of.
 type contents struct {
-	Manifest Manifest
-	Runs     int
-	Missing  int
-	Notes    []string
-	Versions []string
-	Settings []string
-	Glance   *webpage.Table
-	Sections []section
+	*Outcome
+	Versions, Settings []string
+	Glance             *webpage.Table
+	Summaries          []Summary
+	Figures            map[string][]webpage.Figure // by [Summary.ID]
 }
 
-// section is a table of the paper, a part one of its rows.
-type section struct {
-	ID, Title, Validation, Test string
-	Parts                       []part
+// Table is that of a row.
+func (c contents) Table(s Summary, r RowSummary) *webpage.Table {
+	return c.Manifest.Plan.Table("table-"+s.ID(r), s.Table.Title+": "+r.Row.Title, &r)
 }
 
-type part struct {
-	ID, Title, Name, Skipped string
-	Table                    *webpage.Table
-	Verdicts                 []string
-	Figures                  []webpage.Figure
-}
-
-func writePage(w io.Writer, o *Outcome, figures []chart) error {
-	c := contents{Manifest: o.Manifest, Runs: len(o.Records), Missing: o.Missing, Notes: o.Notes}
+func writePage(w io.Writer, o *Outcome, charts []chart) error {
+	c := contents{Outcome: o, Summaries: Summarise(o.Manifest.Plan, o.Records), Figures: map[string][]webpage.Figure{}}
+	c.Glance = glance(c.Summaries)
 	for _, r := range o.Records {
 		c.Versions = worklist.With(c.Versions, r.Version)
 		if r.Settings != "" {
 			c.Settings = worklist.With(c.Settings, r.Table+" "+r.Row+": "+r.Settings)
 		}
 	}
-	summaries := Summarise(o.Manifest.Plan, o.Records)
-	c.Glance = glance(summaries)
-	for _, s := range summaries {
-		sec := section{ID: s.Table.Name, Title: s.Table.Title, Validation: s.Table.Validation, Test: s.Table.Test}
-		for k := range s.Rows {
-			r := &s.Rows[k]
-			p := part{ID: s.Table.Name + "-" + r.Row.Name, Title: r.Row.Title, Name: s.Table.Name + " " + r.Row.Name,
-				Skipped: r.Skipped}
-			for at := range r.Verdicts {
-				p.Verdicts = append(p.Verdicts, r.Verdicts[at].String())
-			}
-			p.Table = o.Manifest.Plan.Table("table-"+p.ID, s.Table.Title+": "+r.Row.Title, r)
-			for _, f := range figures {
-				if f.table == s.Table.Name && f.row == r.Row.Name {
-					picture, err := webpage.Draw("figure-"+f.name, f.title, strings.ToUpper(f.caption[:1])+f.caption[1:], f.about,
-						f.Figure)
-					if err != nil {
-						return fmt.Errorf("figure %s: %w", f.name, err)
-					}
-					p.Figures = append(p.Figures, picture)
-				}
-			}
-			sec.Parts = append(sec.Parts, p)
+	for _, f := range charts {
+		picture, err := webpage.Draw("figure-"+f.name, f.title, words.Sentence(f.caption), f.about, f.Figure)
+		if err != nil {
+			return fmt.Errorf("figure %s: %w", f.name, err)
 		}
-		c.Sections = append(c.Sections, sec)
+		c.Figures[f.row] = append(c.Figures[f.row], picture)
 	}
 	return webpage.Write(w, page, "The experiments of the VF-iDCA paper, repeated", c)
 }

@@ -92,6 +92,8 @@ type Line struct {
 	Means [allQuantities]Stat
 	// Paper are the paper's figures; nil where it has none.
 	Paper *Published
+
+	traces runs
 }
 
 // RowSummary is a row of a table with its lines.
@@ -110,6 +112,9 @@ type Summary struct {
 	Table Table
 	Rows  []RowSummary
 }
+
+// ID names a row of the table on the page and in names of files.
+func (s Summary) ID(r RowSummary) string { return s.Table.Name + "-" + r.Row.Name }
 
 // Summarise makes the tables of a plan from records in any order. It takes records that are not of the plan for
 // nothing.
@@ -151,7 +156,7 @@ func (p *Plan) line(i Item, have map[Item]*Record) Line {
 		if !ok {
 			continue
 		}
-		l.N++
+		l.N, l.traces = l.N+1, append(l.traces, r.Trace)
 		l.Dimension = max(l.Dimension, r.Dimension)
 		if r.Status != "converged" {
 			l.Statuses[r.Status]++
@@ -242,7 +247,7 @@ const (
 )
 
 // Standing says which it is.
-func (v *Verdict) Standing() Standing {
+func (v Verdict) Standing() Standing {
 	switch ours, least := v.Ours.Means[v.of], v.Best.Means[v.of]; {
 	case ours.Mean <= least.Mean:
 		return Leading
@@ -253,7 +258,7 @@ func (v *Verdict) Standing() Standing {
 }
 
 // String says it in words.
-func (v *Verdict) String() string {
+func (v Verdict) String() string {
 	text := fmt.Sprintf("%s: %s is ", quantities[v.of].title, v.Ours.Method.Title)
 	switch v.Standing() {
 	case Leading:

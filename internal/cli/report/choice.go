@@ -18,10 +18,11 @@ import (
 
 // choice is what was chosen in words, as a table, and as other programs call it.
 type choice struct {
-	said, what string
-	note       string // about all values of the table
-	table      *webpage.Table
-	same       []sameModel
+	said  string
+	Note  string // about all values of the table
+	Table *webpage.Table
+	What  string // is the same elsewhere
+	Same  []sameModel
 }
 
 // sameModel is how another program names the model.
@@ -64,23 +65,23 @@ func NewChoices() *webpage.Table {
 }
 
 func choiceOf(run *Run, r *tune.Result) choice {
-	c := choice{table: NewChoices()}
+	c := choice{Table: NewChoices()}
 	add := func(name, value, meaning string) {
-		c.table.Add(webpage.Cell{Text: name}, webpage.Cell{Text: value, Strong: true}, webpage.Cell{Text: meaning})
+		c.Table.Add(webpage.Cell{Text: name}, webpage.Cell{Text: value, Strong: true}, webpage.Cell{Text: meaning})
 	}
 	rows := "rows"
 	if run.Entries != nil {
 		rows = "entries"
 	}
 	of := "of the fit to the training " + rows
-	c.what = "The same fit to the training rows" // from which the final one on more rows differs a little
+	c.What = "The same fit to the training rows" // from which the final one on more rows differs a little
 	if r.TrainedOn == tune.FinalTrain {
-		c.what = "The same model"
+		c.What = "The same model"
 	}
 	fitted, classes, _ := run.Options.Weighed(run.Rows) // without an error, as the model was built of them
 	whole := floats.Sum(fitted.Table().RowWeights())
 	if s := r.Selection; s != nil && s.Weighted && r.TrainedOn != tune.FinalTrain {
-		of, c.what = "of the model", "The same model"
+		of, c.What = "of the model", "The same model"
 		if s, ok := fitted.(*dataset.Split); ok {
 			whole += floats.Sum(s.Val.RowWeights())
 		}
@@ -97,12 +98,12 @@ func choiceOf(run *Run, r *tune.Result) choice {
 	if lambda, l1, ok := parametrised(r.Model, r.Lambda); ok {
 		c.said = "lambda " + words.Short(lambda)
 		add("lambda", words.Fine(lambda), "weight of the penalty")
-		c.note = "The weight is that " + of + ", " + units + "."
+		c.Note = "The weight is that " + of + ", " + units + "."
 		if slices.Contains(mixing, r.Model) {
 			c.said += ", l1_ratio " + words.Ratio(l1, 3)
 			add("l1_ratio", words.Ratio(l1, 4), "share of the 1-norm in the penalty: 1 is the lasso, 0 ridge; alpha of glmnet")
 		}
-		c.same = sameAs(r.Model, lambda, l1, whole, classes != nil || run.Source.Wanted.Weights != "",
+		c.Same = sameAs(r.Model, lambda, l1, whole, classes != nil || run.Source.Wanted.Weights != "",
 			run.Source.Wanted.Offset != "")
 		return c
 	}
@@ -126,7 +127,7 @@ func choiceOf(run *Run, r *tune.Result) choice {
 		add(r.Names[i], words.Fine(values[i]), meaning)
 	}
 	if len(order) > 0 {
-		c.note = "The values are those " + of + ", " + units + "."
+		c.Note = "The values are those " + of + ", " + units + "."
 	}
 	if len(order) < all {
 		add(r.Names[len(order)]+" to "+r.Names[all-1], words.Fine(r.Selection.Upper[0]),
@@ -136,7 +137,7 @@ func choiceOf(run *Run, r *tune.Result) choice {
 		c.said = saidOf(r.Names, r.Lambda, all)
 	}
 	if r.Loss == svm.SquaredHinge && len(r.Ladder) > 0 && r.Ladder[0].Taken { // without bounds
-		c.same = sameAs(r.Model, r.Lambda[0], 0, whole, classes != nil || run.Source.Wanted.Weights != "", false)
+		c.Same = sameAs(r.Model, r.Lambda[0], 0, whole, classes != nil || run.Source.Wanted.Weights != "", false)
 	}
 	return c
 }
@@ -281,14 +282,14 @@ func sameAs(model string, lambda, l1, n float64, weights, offset bool) []sameMod
 // describe lists the hyperparameters with the same model elsewhere.
 func (c choice) describe() string {
 	var b strings.Builder
-	shown, rest := c.table.First(MostHyperparameters)
+	shown, rest := c.Table.First(MostHyperparameters)
 	b.WriteString(shown.String() + words.Rest(rest, "and %d more, see --json\n"))
-	if c.note != "" {
-		b.WriteString(words.Wrapped(c.note))
+	if c.Note != "" {
+		b.WriteString(words.Wrapped(c.Note))
 	}
-	if c.same != nil {
-		fmt.Fprintf(&b, "%s elsewhere:\n", c.what)
-		for _, s := range c.same {
+	if c.Same != nil {
+		fmt.Fprintf(&b, "%s elsewhere:\n", c.What)
+		for _, s := range c.Same {
 			fmt.Fprintf(&b, "  %s\n", s.Code)
 		}
 	}

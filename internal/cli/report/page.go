@@ -23,12 +23,8 @@ const mostListed = 40
 // reportContents is what the body of the page is made of.
 type reportContents struct {
 	summary
-	Errors, Choice       *webpage.Table
-	ChoiceNote           string
+	Errors, Methods      *webpage.Table
 	Ladder               *webpage.Table
-	Same                 []sameModel
-	SameWhat             string
-	Methods              *webpage.Table
 	Curve                []webpage.Figure
 	Coefficients         *webpage.Table
 	CoefficientsNote     string
@@ -46,8 +42,7 @@ func Page(w io.Writer, args []string, run *Run, split *dataset.Split, results []
 	what := summarize(run, split, results)
 	r, j := what.chosen, what.judged
 	c := reportContents{
-		Command: commandLine(args), Settings: string(run.Settings), summary: what,
-		ChoiceNote: what.choice.note, Ladder: ladderTable(r), Same: what.choice.same, SameWhat: what.choice.what,
+		Command: commandLine(args), Settings: string(run.Settings), summary: what, Ladder: ladderTable(r),
 		Made: []string{"conetune " + r.Version, fmt.Sprintf("seed %d", r.Seed), madeBy(r), "the model is trained on " +
 			trainedOn(run, split, r)},
 	}
@@ -62,8 +57,8 @@ func Page(w io.Writer, args []string, run *Run, split *dataset.Split, results []
 		return figures
 	}
 	var more int
-	c.Choice, more = what.choice.table.First(mostListed)
-	c.ChoiceNote += words.Rest(more, " %d more are in --json.")
+	c.Choice.Table, more = c.Choice.Table.First(mostListed)
+	c.Choice.Note += words.Rest(more, " %d more are in --json.")
 	switch {
 	case len(results) > 1:
 		c.Methods = methodsTable(run, results)

@@ -57,7 +57,7 @@ type summary struct {
 	Verdict []string
 	// Quality has the measures; nil without them.
 	Quality *webpage.Table
-	choice  choice
+	Choice  choice
 }
 
 func summarize(run *Run, split *dataset.Split, results []*tune.Result) summary {
@@ -77,14 +77,14 @@ func summarize(run *Run, split *dataset.Split, results []*tune.Result) summary {
 		s.Lead += fmt.Sprintf(" by %s: %s after %s, without a model.", r.Method, ended(r), Progress(r))
 		return s
 	}
-	s.choice = choiceOf(run, r)
+	s.Choice = choiceOf(run, r)
 	if r.Given {
 		s.Lead += ", with the weights given"
 	} else {
 		s.Lead += ", chosen by " + r.Method
 	}
-	if s.choice.said != "" {
-		s.Lead += ": " + s.choice.said
+	if s.Choice.said != "" {
+		s.Lead += ": " + s.Choice.said
 	}
 	s.Lead += "."
 	if r.Status != outcome.Converged {
@@ -138,7 +138,7 @@ func Text(run *Run, split *dataset.Split, results []*tune.Result, written []stri
 		if run.Verbose && len(results) == 1 {
 			b.WriteString(describeIterate(run, r))
 		}
-		b.WriteString("\n" + what.choice.describe())
+		b.WriteString("\n" + what.Choice.describe())
 		if t := ladderTable(r); t != nil {
 			b.WriteString("\n" + t.String())
 		}

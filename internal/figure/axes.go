@@ -286,14 +286,5 @@ func label(v float64) string {
 	if a := math.Abs(v); a >= 1e5 || a < 1e-3 {
 		return strconv.FormatFloat(v, 'g', 3, 64)
 	}
-	return strconv.FormatFloat(round(v, 5), 'f', -1, 64)
-}
-
-// round keeps the given number of significant digits, so that 3*0.1 reads 0.3.
-func round(v float64, digits int) float64 {
-	r, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', digits, 64), 64)
-	if err != nil { // FormatFloat writes what ParseFloat reads
-		return v
-	}
-	return r
+	return strconv.FormatFloat(v, 'g', 5, 64) // so that 3*0.1 reads 0.3
 }

@@ -320,8 +320,7 @@ func (o *BackendsOptions) fastest(row *BackendRow, once func() (seconds float64,
 // fail notes why there is nothing to measure.
 func (r *BackendRow) fail(err error) {
 	r.Status, r.Reason, r.Seconds = failed, err.Error(), 0
-	var no *backends.UnsupportedError
-	if errors.As(err, &no) {
+	if no, ok := errors.AsType[*backends.UnsupportedError](err); ok {
 		r.Status, r.Reason = unsupported, no.Error()
 	}
 }

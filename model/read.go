@@ -121,11 +121,10 @@ func jsonError(err error) (*Model, int64, error) {
 }
 
 func openError(path string, err error) error {
-	var cause *fs.PathError
 	if info, statErr := os.Stat(path); statErr == nil && info.IsDir() {
 		return fmt.Errorf("%s: is a directory, %s", path, expected)
 	}
-	if errors.As(err, &cause) {
+	if cause, ok := errors.AsType[*fs.PathError](err); ok {
 		err = cause.Err
 	}
 	return fmt.Errorf("%s: cannot be read: %w", path, err)

@@ -193,8 +193,7 @@ func stillThere(f *os.File) bool {
 
 // plain explains an error of the file, and leaves one of what was to be written as it is.
 func plain(path string, err error) error {
-	var cause *fs.PathError
-	if errors.As(err, &cause) && cause.Op == "write" {
+	if cause, ok := errors.AsType[*fs.PathError](err); ok && cause.Op == "write" {
 		return explain(path, err)
 	}
 	return err

@@ -119,8 +119,7 @@ func WriteJSON(w io.Writer, v any) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	err := enc.Encode(v)
-	var unsupported *json.UnsupportedValueError
-	if !errors.As(err, &unsupported) {
+	if _, ok := errors.AsType[*json.UnsupportedValueError](err); !ok {
 		return err
 	}
 	text, err := finitejson.Marshal(v)
@@ -198,8 +197,7 @@ func (o *Output) Write(p []byte) (int, error) {
 	}
 	n, err := o.W.Write(p)
 	if err != nil {
-		var cause *fs.PathError
-		if errors.As(err, &cause) {
+		if cause, ok := errors.AsType[*fs.PathError](err); ok {
 			err = cause.Err
 		}
 		o.Err = &outputError{err}

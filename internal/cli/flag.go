@@ -205,12 +205,11 @@ func CheckEmpty(cmd *cobra.Command, _ []string) error {
 
 // FlagError says what a flag expects, in place of the message of the parser that read it.
 func FlagError(fs *pflag.FlagSet, err error) error {
-	var unknown *pflag.NotExistError
-	if errors.As(err, &unknown) {
+	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
 		return fmt.Errorf("%w%s", err, suggest(unknown.GetSpecifiedName(), "--", FlagNames(fs)))
 	}
-	var invalid *pflag.InvalidValueError
-	if !errors.As(err, &invalid) {
+	invalid, ok := errors.AsType[*pflag.InvalidValueError](err)
+	if !ok {
 		return err
 	}
 	expected := map[string]string{

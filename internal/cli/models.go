@@ -25,8 +25,7 @@ func FindModel(name string) (model.Spec, error) {
 
 // SayWhich adds to the error of a method that cannot do a model which ones it can.
 func SayWhich(err error) error {
-	var unable *tune.UnableError
-	if errors.As(err, &unable) {
+	if unable, ok := errors.AsType[*tune.UnableError](err); ok {
 		able := model.Able(unable.Method)
 		if slices.Contains(able, unable.Model) {
 			return fmt.Errorf("%w, which there is for groups that do not overlap", err)

@@ -36,8 +36,7 @@ func WorkOptions[P any](f *WorkFlags, flag, command string) (o worklist.Options[
 
 // WorkError says whose fault it is that a list of work could not be done.
 func WorkError(err error, input ...error) error {
-	var damage *worklist.DamageError
-	if errors.Is(err, worklist.ErrExists) || errors.As(err, &damage) {
+	if _, damaged := errors.AsType[*worklist.DamageError](err); damaged || errors.Is(err, worklist.ErrExists) {
 		return BadInput(err)
 	}
 	for _, other := range input {

@@ -96,8 +96,7 @@ func Command(a *cli.App) *cobra.Command {
 		}
 	})
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		var unknown *pflag.NotExistError
-		if errors.As(err, &unknown) && all.Lookup(unknown.GetSpecifiedName()) != nil {
+		if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok && all.Lookup(unknown.GetSpecifiedName()) != nil {
 			if why := jobFlag(unknown.GetSpecifiedName()); why != nil {
 				return cli.BadInput(why)
 			}
@@ -247,8 +246,7 @@ func runBatch(a *cli.App, ctx context.Context, o Options) error {
 	o.Observe = bar.Work
 	out, err := Run(ctx, o)
 	bar.Clear()
-	var file *fs.PathError
-	if errors.As(err, &file) && (file.Op == "mkdir" || errors.Is(err, fs.ErrPermission)) {
+	if file, ok := errors.AsType[*fs.PathError](err); ok && (file.Op == "mkdir" || errors.Is(err, fs.ErrPermission)) {
 		return cli.BadInputf("--out: %w", err)
 	} else if err != nil {
 		return cli.WorkError(err, ErrOther)

@@ -133,8 +133,7 @@ func runPaper(a *cli.App, ctx context.Context, o paper.Options) error {
 	o.Observe = bar.Work
 	out, err := paper.Run(ctx, o)
 	bar.Clear()
-	var file *formats.Error
-	if errors.As(err, &file) {
+	if _, ok := errors.AsType[*formats.Error](err); ok {
 		return cli.BadInput(err)
 	} else if err != nil {
 		return cli.WorkError(err)

@@ -283,8 +283,7 @@ func predictFile(a *cli.App, modelPath string, data tableToPredict) (*prediction
 		if p != nil {
 			p.text.close()
 		}
-		var known *cli.ExitError
-		if !errors.As(err, &known) {
+		if _, known := errors.AsType[*cli.ExitError](err); !known {
 			err = cli.BadInput(err)
 		}
 		return nil, err

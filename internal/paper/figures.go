@@ -18,12 +18,6 @@ type chart struct {
 	figure.Figure
 }
 
-// styles of the methods, the same in all figures. No table has two of the same style.
-var styles = map[string]int{
-	"vf-idca": 0, OurDefaults: 1, "grid": 2, "random": 3, "tpe": 4, "igjo": 5, "tpe2": 5, "ifdm": 6, "vf-idca-t": 6,
-	GapClosed: 6, "hoag": 7,
-}
-
 // figuresOf makes the figures of all rows that have records.
 func figuresOf(o *Outcome) []chart {
 	var out []chart
@@ -125,8 +119,8 @@ func name(p *Plan, l *Line) string {
 
 // style is that of the method, or, where it has several backends, the number of the line.
 func style(p *Plan, l *Line, at int) int {
-	if s, ok := styles[l.Method.Name]; ok && len(p.Backends) == 1 {
-		return s
+	if len(p.Backends) == 1 {
+		return l.Method.style
 	}
 	return at
 }

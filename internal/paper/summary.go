@@ -142,10 +142,7 @@ func Summarise(p Plan, records []Record) []Summary {
 
 // line collects the seeds of a method on a row.
 func (p *Plan) line(i Item, have map[Item]*Record) Line {
-	method, err := FindMethod(i.Method)
-	if err != nil {
-		method = Method{Name: i.Method, Title: i.Method}
-	}
+	method, _ := FindMethod(i.Method) // as lines has
 	l := Line{Method: method, Backend: i.Backend, Repeats: p.Repeats, Statuses: map[string]int{}}
 	if f, ok := Paper(i.Table, i.Row, i.Method); ok {
 		l.Paper = &f

@@ -237,23 +237,24 @@ type Method struct {
 	tuner  string // name in package tune
 	preset string
 	conic  bool // the method solves conic programs, so that the backend matters
+	style  int  // of its lines, the same in all figures; no table has two of the same
 }
 
 // Methods are all methods in the order of the tables. All but [OurDefaults] and [GapClosed] have the paper's settings,
 // search ranges and starts. HOAG is not in the paper; it is what a user of sparse models may pick today.
 func Methods() []Method {
 	return []Method{
-		{Name: "grid", Title: "Grid", tuner: tune.MethodGrid, preset: tune.PresetPaper, conic: true},
-		{Name: "random", Title: "Random", tuner: tune.MethodRandom, preset: tune.PresetPaper, conic: true},
-		{Name: "tpe2", Title: "TPE2", tuner: tune.MethodTPE2, preset: tune.PresetPaper, conic: true},
-		{Name: "tpe", Title: "TPE", tuner: tune.MethodTPE, preset: tune.PresetPaper, conic: true},
-		{Name: "igjo", Title: "IGJO", tuner: tune.MethodIGJO, preset: tune.PresetPaper},
-		{Name: "ifdm", Title: "IFDM", tuner: tune.MethodIFDM, preset: tune.PresetPaper},
-		{Name: "hoag", Title: "HOAG", tuner: tune.MethodHOAG, preset: tune.PresetPaper},
+		{Name: "grid", Title: "Grid", tuner: tune.MethodGrid, preset: tune.PresetPaper, conic: true, style: 2},
+		{Name: "random", Title: "Random", tuner: tune.MethodRandom, preset: tune.PresetPaper, conic: true, style: 3},
+		{Name: "tpe2", Title: "TPE2", tuner: tune.MethodTPE2, preset: tune.PresetPaper, conic: true, style: 5},
+		{Name: "tpe", Title: "TPE", tuner: tune.MethodTPE, preset: tune.PresetPaper, conic: true, style: 4},
+		{Name: "igjo", Title: "IGJO", tuner: tune.MethodIGJO, preset: tune.PresetPaper, style: 5},
+		{Name: "ifdm", Title: "IFDM", tuner: tune.MethodIFDM, preset: tune.PresetPaper, style: 6},
+		{Name: "hoag", Title: "HOAG", tuner: tune.MethodHOAG, preset: tune.PresetPaper, style: 7},
 		{Name: "vf-idca", Title: "VF-iDCA", tuner: tune.MethodVFiDCA, preset: tune.PresetPaper, conic: true},
-		{Name: "vf-idca-t", Title: "VF-iDCA-t", tuner: tune.MethodVFiDCAT, preset: tune.PresetPaper, conic: true},
-		{Name: OurDefaults, Title: "VF-iDCA (our defaults)", tuner: tune.MethodVFiDCA, conic: true},
-		{Name: GapClosed, Title: "VF-iDCA (gap closed)", tuner: tune.MethodVFiDCA, conic: true},
+		{Name: "vf-idca-t", Title: "VF-iDCA-t", tuner: tune.MethodVFiDCAT, preset: tune.PresetPaper, conic: true, style: 6},
+		{Name: OurDefaults, Title: "VF-iDCA (our defaults)", tuner: tune.MethodVFiDCA, conic: true, style: 1},
+		{Name: GapClosed, Title: "VF-iDCA (gap closed)", tuner: tune.MethodVFiDCA, conic: true, style: 6},
 	}
 }
 

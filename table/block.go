@@ -105,9 +105,7 @@ func (p *part) read(r *reader, b *textfile.Block) error {
 				continue
 			}
 		}
-		if len(p.x)+r.width > cap(p.x) {
-			p.lengthen(b, at, r.width)
-		}
+		p.x = slices.Grow(p.x, r.width)
 		before := len(p.texts)
 		row := p.x[len(p.x) : len(p.x)+r.width]
 		next, ok := p.line(d, b.Text, at, row)
@@ -127,15 +125,6 @@ func (p *part) read(r *reader, b *textfile.Block) error {
 		p.x, p.n, at = p.x[:len(p.x)+r.width], p.n+1, next
 	}
 	return nil
-}
-
-// lengthen makes room for another row, and for as many as the rest of the block will have.
-func (p *part) lengthen(b *textfile.Block, at, width int) {
-	more := width
-	if p.n > 0 {
-		more += int(1.1 * float64(len(p.x)) * float64(len(b.Text)-at) / float64(at))
-	}
-	p.x = slices.Grow(p.x, more)
 }
 
 // count notes a line with another number of cells, unless it is an open quote that makes it one.

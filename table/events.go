@@ -2,7 +2,6 @@ package table
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 )
@@ -157,18 +156,6 @@ func checkTimes(t *Table, j int, wrong *faults) {
 	if i, x := t.negative(j); i >= 0 {
 		wrong.add(t.Line(i), t.field(j), "the time %s found, expected numbers that are not negative", formatNumber(x))
 	}
-}
-
-// of is 1 for an event and 0 for a censored row, NaN where it is missing.
-func (e *Event) of(c *Column, v float64) float64 {
-	text, there := c.level(v)
-	switch {
-	case !there:
-		return math.NaN()
-	case indexOf([]string{e.Value}, text) >= 0:
-		return 1
-	}
-	return 0
 }
 
 // Survival are the times of rows, minus them for censored ones; NaN where either is missing, and nil where the targets

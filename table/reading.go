@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/conetune/conetune/internal/words"
 )
 
@@ -523,14 +525,11 @@ func (r *Reading) features(list []entry, i, from, to int) []entry {
 // target are the values of a target: numbers, or 0 and 1 for two labels; NaN where it is missing.
 func (r *Reading) target(k int, rows []int) []float64 {
 	j, e := r.targets[k], r.encoder
-	c := &r.table.columns[j]
-	if e.Event == nil || c.Name != e.Event.Column {
+	if e.Event == nil || r.table.columns[j].Name != e.Event.Column {
 		return r.table.labelled(j, rows, e.Labels)
 	}
-	y := make([]float64, len(rows))
-	for at, i := range rows {
-		y[at] = e.Event.of(c, r.table.cell(i, j))
-	}
+	y := r.table.labelled(j, rows, []string{e.Event.Value})
+	floats.AddConst(1, y) // -1 is no label, and NaN stays
 	return y
 }
 

@@ -4,6 +4,7 @@ import (
 	"iter"
 	"math"
 	"slices"
+	"sort"
 
 	"github.com/conetune/conetune/internal/crew"
 )
@@ -79,19 +80,9 @@ func (t *Table) addRows(x []float64, lines []int32) (bytes int) {
 	return bytes
 }
 
-// at returns the block of a row, and the row in it: near where it is if all blocks have as many.
+// at returns the block of a row, and the row in it.
 func (t *Table) at(i int) (b *block, k int) {
-	s := i * len(t.blocks) / t.rows
-	for step := 1; t.blocks[s].first > i; step *= 2 {
-		s = max(0, s-step)
-	}
-	for step := 1; step > 0; {
-		if next := s + step; next < len(t.blocks) && t.blocks[next].first <= i {
-			s, step = next, 2*step
-		} else {
-			step /= 2
-		}
-	}
+	s := sort.Search(len(t.blocks), func(s int) bool { return t.blocks[s].first > i }) - 1
 	b = &t.blocks[s]
 	return b, i - b.first
 }

@@ -16,26 +16,22 @@ const (
 	mostLocal = 1 << 12
 	// textBytes is what a text takes beside its bytes.
 	textBytes = 64
-	unknown   = math.MaxUint32
 	// endOfFile is the control character at the end of files of DOS.
 	endOfFile = 0x1a
 )
 
 // reader is what is read so far.
 type reader struct {
-	table  *Table
+	meanings
 	source *textfile.Source
 	width  int
 	latin  bool // texts are not UTF-8, as the user says
-	codes  []map[string]uint32
-	latins int // texts that were not UTF-8
+	latins int  // texts that were not UTF-8
 	ragged ragged
 
 	comments int // lines after the names
 
-	verbatim []bool // columns whose cells are texts as they are; nil for none
-	missing  spellings
-	parts    *parts // of a table that is read in parts
+	parts *parts // of a table that is read in parts
 }
 
 // ragged are lines with another number of cells, and that of the first one.
@@ -49,12 +45,12 @@ type quoteError struct{ line int }
 
 func (e *quoteError) Error() string { return "a quote does not end on its line" }
 
-// dictionary are the texts of a column that a goroutine has seen, with their numbers in the whole table or unknown.
+// dictionary are the texts of a column that a goroutine has seen, with their cells in the whole table, 0 where these
+// are not known yet.
 type dictionary struct {
 	codes  map[string]uint32
 	texts  []string
-	global []uint32
-	of     int // the part of the table that global is about
+	global []float64
 }
 
 // part are the rows of a block. Its texts are those of its dictionaries until it is merged.
@@ -65,12 +61,13 @@ type part struct {
 	texts   []int   // cells of x that are texts
 	columns []int32 // and their columns
 	words   []dictionary
+	of      int // the part of the table that the cells of words are of
 	ragged  ragged
 
 	end      int // of the line, once a cell has asked for it
 	comments int
 	room     []byte
-	verbatim []bool
+	verbatim map[int]bool
 }
 
 // read replaces the rows by those of a block.
@@ -149,7 +146,7 @@ func (p *part) count(d *dialect, line []byte, number int) error {
 func (p *part) line(d *dialect, text []byte, at int, row []float64) (next int, ok bool) {
 	i, last := at, len(row)-1
 	p.end = -1
-	plain := p.verbatim == nil && d.Separator != ' '
+	plain := len(p.verbatim) == 0 && d.Separator != ' '
 	point := plain && d.Decimal == '.'
 	clear(row)
 	for j := 0; j <= last; j++ {
@@ -208,7 +205,7 @@ func (p *part) value(d *dialect, content []byte, j int) float64 {
 	if len(content) == 0 {
 		return missingCell
 	}
-	if p.verbatim != nil && p.verbatim[j] {
+	if p.verbatim[j] {
 		return p.word(content, j)
 	}
 	number := content
@@ -239,7 +236,7 @@ func (p *part) word(content []byte, j int) float64 {
 		code = uint32(len(w.texts))
 		word := string(content)
 		w.codes[word] = code
-		w.texts, w.global = append(w.texts, word), append(w.global, unknown)
+		w.texts, w.global = append(w.texts, word), append(w.global, 0)
 	}
 	p.texts, p.columns = append(p.texts, len(p.x)+j), append(p.columns, int32(j))
 	return textCell(code)
@@ -255,51 +252,36 @@ func (r *reader) merge(p *part) error {
 		p.ragged.follow(r.ragged.FoundColumn)
 		r.ragged.FoundColumn = p.ragged.FoundColumn
 	}
-	r.parts.renew(p.words)
+	if r.parts != nil && p.of != r.parts.number {
+		p.of = r.parts.number
+		for j := range p.words {
+			clear(p.words[j].global)
+		}
+	}
 	for k, at := range p.texts {
 		j := p.columns[k]
 		w := &p.words[j]
 		code, _ := textCode(p.x[at])
-		if w.global[code] == unknown {
-			w.global[code] = r.code(int(j), w.texts[code])
+		if w.global[code] == 0 {
+			w.global[code] = r.word(int(j), w.texts[code])
 		}
-		if w.global[code] == missingCode {
-			p.x[at] = missingCell
-		} else {
-			p.x[at] = textCell(w.global[code])
-		}
+		p.x[at] = w.global[code]
 	}
-	r.missing.clear(p.x, r.verbatim, r.width)
 	if p.n == 0 {
 		return nil
 	}
-	r.take(t.addRows(p.x, p.lines))
+	r.take(r.addRows(p.x, p.lines))
 	if r.parts.full(t) && r.ragged.Count == 0 {
 		return r.hand()
 	}
 	return nil
 }
 
-// code is the number of a text in the dictionary of a column.
-func (r *reader) code(j int, text string) uint32 {
+// word is the cell of a text, which may be in another encoding.
+func (r *reader) word(j int, text string) float64 {
 	if r.latin || !utf8.ValidString(text) {
 		text = string(textfile.Trim([]byte(decodeLatin1([]byte(text)))))
 		r.latins++
 	}
-	if r.verbatim == nil || !r.verbatim[j] {
-		if r.missing.texts[text] {
-			return missingCode
-		}
-		text = spelled(text)
-	}
-	if r.codes[j] == nil {
-		r.codes[j] = map[string]uint32{}
-	}
-	code, known := r.codes[j][text]
-	if !known {
-		if code = r.table.columns[j].addText(text, r.take); code != overflowCode {
-			r.codes[j][text] = code
-		}
-	}
-	return code
+	return r.text(j, text, r.take)
 }

@@ -18,16 +18,14 @@ type Builder struct {
 	// Options say what is not to be found out from the file.
 	Options Options
 
-	table   *Table
+	meanings
 	batch   []float64 // the cells of the batch, row by row
 	lines   []int32
 	columns []buildColumn
 	budget  int64
 	used    int64
 
-	line     int    // of the row that [Builder.Next] added last
-	verbatim []bool // columns whose texts stay as they are; nil for none
-	missing  spellings
+	line int // of the row that [Builder.Next] added last
 }
 
 // buildColumn is what a column needs while it grows.
@@ -49,7 +47,7 @@ const (
 // newBuilder is for the table of a file of that name.
 func newBuilder(file string, o Options) *Builder {
 	t := &Table{name: file, missing: o.Missing}
-	return &Builder{Options: o, table: t, budget: memory.Default(), missing: newSpellings(o.Missing)}
+	return &Builder{Options: o, meanings: meanings{table: t, missing: newSpellings(o.Missing)}, budget: memory.Default()}
 }
 
 // Begin begins with the names of the columns; with numbered, the file has none: they are x1, x2, .., and
@@ -148,15 +146,8 @@ func (b *Builder) newText(j int, text string) float64 {
 	if v, n := textfile.Decimal([]byte(short)); n > 0 && n == len(short) && formatNumber(v) == short &&
 		math.Abs(v) <= textfile.LargestEntry {
 		cell = v
-	} else if verbatim := b.verbatim != nil && b.verbatim[j]; short != "" &&
-		(!missingTexts[short] && !b.missing.texts[short] || verbatim) {
-		if !verbatim {
-			short = spelled(short)
-		}
-		if before, known := b.columns[j].cells[short]; known {
-			return before
-		}
-		cell = textCell(b.table.columns[j].addText(strings.Clone(short), b.take))
+	} else if short != "" && (!missingTexts[short] || b.verbatim[j]) {
+		cell = b.text(j, strings.Clone(short), b.take)
 	}
 	c := &b.columns[j]
 	if c.cells == nil {
@@ -165,9 +156,6 @@ func (b *Builder) newText(j int, text string) float64 {
 	if code, isText := textCode(cell); !isText || code != overflowCode {
 		b.take(codeBytes + len(text))
 		c.cells[strings.Clone(text)] = cell
-		if short != text && short != "" {
-			c.cells[strings.Clone(short)] = cell
-		}
 	}
 	return cell
 }
@@ -217,8 +205,7 @@ func (b *Builder) settle() {
 	if len(b.lines) == 0 {
 		return
 	}
-	b.missing.clear(b.batch, b.verbatim, len(b.columns))
-	b.take(b.table.addRows(b.batch, b.lines))
+	b.take(b.addRows(b.batch, b.lines))
 	b.lines, b.batch = b.lines[:0], b.batch[:0]
 }
 

@@ -12,8 +12,7 @@ const (
 	missingBits  = 0x7ff8_0001_0000_0000
 	textBits     = 0x7ff8_0002_0000_0000
 	highBits     = 0xffff_ffff_0000_0000
-	overflowCode = math.MaxUint32 - 1 // a text that the dictionary has no room for
-	missingCode  = math.MaxUint32 - 2 // a text that stands for a missing value
+	overflowCode = math.MaxUint32 // a text that the dictionary has no room for
 )
 
 var missingCell = math.Float64frombits(missingBits)
@@ -68,4 +67,35 @@ func SpellingsOf(text string) []string {
 // indexOf is the place of a text among levels or labels, in any spelling of truth values; -1 for none.
 func indexOf(levels []string, text string) int {
 	return slices.IndexFunc(levels, func(level string) bool { return level == text || spelled(level) == spelled(text) })
+}
+
+// meanings are what the cells of a table mean beyond what they look like, while it is read.
+type meanings struct {
+	table    *Table
+	verbatim map[int]bool // columns whose texts stay as they are
+	missing  spellings
+}
+
+// text is the cell of a text in column j, whose bytes take counts where it is new.
+func (m *meanings) text(j int, text string, take func(bytes int)) float64 {
+	if !m.verbatim[j] {
+		if m.missing.texts[text] {
+			return missingCell
+		}
+		text = spelled(text)
+	}
+	return textCell(m.table.columns[j].code(text, take))
+}
+
+// addRows appends rows of cells to the table, see [Table.addRows]. Numbers that stand for a missing value are missing,
+// but in columns that are verbatim.
+func (m *meanings) addRows(x []float64, lines []int32) (bytes int) {
+	if len(m.missing.numbers) > 0 {
+		for k, v := range x {
+			if slices.Contains(m.missing.numbers, v) && !m.verbatim[k%len(m.table.columns)] {
+				x[k] = missingCell
+			}
+		}
+	}
+	return m.table.addRows(x, lines)
 }

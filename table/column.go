@@ -36,8 +36,9 @@ type Column struct {
 	// Counting says that the cells are 1, 2, 3, .., or 0, 1, 2, ..
 	Counting bool
 
-	texts    []string // the dictionary
-	overflow bool     // there were more
+	texts    []string          // the dictionary
+	places   map[string]uint32 // of texts in it, while the table is read
+	overflow bool              // there were more
 	numbers  []float64
 	layout   string // of dates
 	units    string // what stands around numbers: percent, currency, thousands
@@ -52,6 +53,21 @@ type Column struct {
 
 // Levels is how many different values a category has.
 func (c *Column) Levels() int { return len(c.texts) + c.values }
+
+// code is the number of a text in the dictionary, see addText.
+func (c *Column) code(text string, take func(bytes int)) uint32 {
+	code, known := c.places[text]
+	if known {
+		return code
+	}
+	if c.places == nil {
+		c.places = map[string]uint32{}
+	}
+	if code = c.addText(text, take); code != overflowCode {
+		c.places[text] = code
+	}
+	return code
+}
 
 // addText is the number of a further text in the dictionary, whose bytes take counts.
 func (c *Column) addText(text string, take func(bytes int)) uint32 {
@@ -68,7 +84,7 @@ func (c *Column) addText(text string, take func(bytes int)) uint32 {
 func (t *Table) count() {
 	for j := range t.columns {
 		c := &t.columns[j]
-		c.Integer, c.low, c.high = true, math.Inf(1), math.Inf(-1)
+		c.places, c.Integer, c.low, c.high = nil, true, math.Inf(1), math.Inf(-1)
 	}
 	t.sideBySide(len(t.columns), func(from, to int) {
 		stored := make([]int, to-from)

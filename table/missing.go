@@ -53,19 +53,6 @@ func newSpellings(list []string) (s spellings) {
 	return s
 }
 
-// clear makes numbers among the cells of rows missing that stand for a missing value, in columns that are not verbatim
-// (nil for none).
-func (s *spellings) clear(cells []float64, verbatim []bool, width int) {
-	if len(s.numbers) == 0 {
-		return
-	}
-	for k, v := range cells {
-		if slices.Contains(s.numbers, v) && (verbatim == nil || !verbatim[k%width]) {
-			cells[k] = missingCell
-		}
-	}
-}
-
 // clearTexts empties the cells of rows of texts that stand for a missing value.
 func (s *spellings) clearTexts(rows [][]string) {
 	if len(s.texts) == 0 {

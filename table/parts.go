@@ -25,21 +25,6 @@ func (p *parts) full(t *Table) bool {
 	return p != nil && (t.rows >= p.rows || t.rows*len(t.columns) >= p.cells)
 }
 
-// renew makes dictionaries those of the part that is read.
-func (p *parts) renew(words []dictionary) {
-	if p == nil {
-		return
-	}
-	for j := range words {
-		if w := &words[j]; w.of != p.number {
-			for k := range w.global {
-				w.global[k] = unknown
-			}
-			w.of = p.number
-		}
-	}
-}
-
 // take takes bytes from the budget.
 func (r *reader) take(bytes int) {
 	r.source.Take(bytes)
@@ -64,7 +49,6 @@ func (r *reader) hand() error {
 	p.taken = 0
 	for j := range t.columns {
 		t.columns[j] = Column{Name: t.columns[j].Name, Unnamed: t.columns[j].Unnamed}
-		r.codes[j] = nil
 	}
 	t.blocks, t.rows = nil, 0
 	return nil

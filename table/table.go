@@ -104,12 +104,12 @@ func (in File) readOnce(o Options, joined *dialect, parts *parts) (*Table, error
 	if t.dialect = sniff(s, o); joined != nil {
 		t.dialect = *joined
 	}
-	r := &reader{table: t, source: s, latin: o.Encoding == Latin1, parts: parts, missing: newSpellings(o.Missing)}
+	r := &reader{source: s, latin: o.Encoding == Latin1, parts: parts,
+		meanings: meanings{table: t, missing: newSpellings(o.Missing)}}
 	if err := r.readNames(); err != nil {
 		return t, err
 	}
 	r.width = len(t.columns)
-	r.codes = make([]map[string]uint32, r.width)
 	r.verbatim = t.verbatim(o)
 	parse := func(b *textfile.Block, p *part) error { return p.read(r, b) }
 	err = textfile.Blocks(s, parse, func(_ *textfile.Block, p *part) error { return r.merge(p) })
@@ -127,13 +127,11 @@ func (in File) readOnce(o Options, joined *dialect, parts *parts) (*Table, error
 	return t, nil
 }
 
-// verbatim are the columns whose texts stay as they are; nil for none.
-func (t *Table) verbatim(o Options) (columns []bool) {
+// verbatim are the columns whose texts stay as they are.
+func (t *Table) verbatim(o Options) map[int]bool {
+	columns := map[int]bool{}
 	for _, name := range o.Verbatim {
 		if j := t.Index(name); j >= 0 {
-			if columns == nil {
-				columns = make([]bool, len(t.columns))
-			}
 			columns[j] = true
 		}
 	}

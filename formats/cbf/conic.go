@@ -26,33 +26,34 @@ const longPower = 64
 // lower triangles by columns, off the diagonal times sqrt 2. The rows are cone by cone those of VAR and CON that are
 // not free, sorted into zero, nonnegative, second-order, positive semidefinite, exponential,
 // power, generalized power cones and duals of the last three, within each of them in the order
-// of the file. Generalized power cones with more than 64 rows stand there as towers of power
-// cones (see package internal/tower), with auxiliary columns after the others.
+// of the file, the matrices after the vectors that are some. Generalized power cones with more than 64 rows stand there
+// as towers of power cones (see package internal/tower), with auxiliary columns after the others.
 type conic struct {
-	model       *Model
-	sign        float64 // -1 where the model maximises
-	variables   int
-	constraints int
-	uses        *sparse.CSC // rows by entries: of the variables and the constraints, in this order
-	at          places
-	tower       *tower.Tower // nil without long power cones
+	entries
+	sign  float64      // -1 where the model maximises
+	uses  *sparse.CSC  // rows by entries
+	tower *tower.Tower // nil without long power cones
+}
+
+// entries are what cones are of, in this order: x and the triangles of the matrix variables, which are the columns, the
+// scalar constraints, and the triangles of the matrix constraints.
+type entries struct {
+	model                              *Model
+	variables, columns                 int
+	matrixVariables, matrixConstraints []int // the first entry of each
+	constraints, all                   int
 }
 
 // each calls f with the rows that have an entry, at most two, and its factors there.
 func (p *conic) each(entry int, f func(k int, c float64)) { program.Column(p.uses, entry, f) }
 
-// row is a row of the problem without the tower, s = c1 e1 + c2 e2, in terms of entries. Entry -1 means none.
-type row struct {
-	e1, e2 int32
-	c1, c2 float64
-}
-
-// builder collects the rows, by the cones they are in: the kinds have the order in which they stand in the problem.
+// builder collects the rows of the problem without the tower, sums of entries, by the cones they are in: the kinds have
+// the order in which they stand in the problem.
 type builder struct {
-	m                      *Model
-	variables, constraints int
-	part                   [backends.DualGeneralizedPowerCone + 1]struct {
-		rows  []row
+	entries
+	part [backends.DualGeneralizedPowerCone + 1]struct {
+		rows  int
+		uses  program.Entries // rows by entries
 		cones []backends.Cone
 	}
 }
@@ -60,7 +61,7 @@ type builder struct {
 // Conic makes the conic program. It fails when the problem is too large. Y and MatrixY of a solution are multipliers in
 // the dual cones of CON, for the minimised objective: the derivative of its optimal value with respect to b is -Y.
 func (m *Model) Conic() (*formats.Program, error) {
-	b := &builder{m: m}
+	b := &builder{entries: entries{model: m}}
 	b.variables, b.constraints = m.Dims()
 	columns, rows := min(b.variables, 2*MaxSize), min(b.variables, MaxSize)+min(b.constraints, MaxSize+1)
 	for _, n := range m.PSDVar {
@@ -74,11 +75,13 @@ func (m *Model) Conic() (*formats.Program, error) {
 			"cbf: the problem is too large: more than %d columns or rows (n(n+1)/2 for a matrix of order n)", MaxSize)
 	}
 	b.scalarCones(m.Var, 0)
-	b.scalarCones(m.Con, b.variables)
+	b.scalarCones(m.Con, columns)
+	b.columns, b.matrixVariables = columns, b.matrices(m.PSDVar, b.variables)
+	b.matrixConstraints = b.matrices(m.PSDCon, columns+b.constraints)
 	for _, of := range []func(int) backends.Cone{backends.Zero, backends.Nonnegative} {
 		c := of(0)
-		if part := &b.part[c.Kind]; len(part.rows) > 0 {
-			part.cones = []backends.Cone{of(len(part.rows))}
+		if part := &b.part[c.Kind]; part.rows > 0 {
+			part.cones = []backends.Cone{of(part.rows)}
 		}
 	}
 	return b.program()
@@ -90,6 +93,18 @@ func triangle(n int) int {
 		return 2 * MaxSize
 	}
 	return n * (n + 1) / 2
+}
+
+// matrices adds the rows of PSDVAR or PSDCON, whose entries start at first, and returns where each does.
+func (b *builder) matrices(orders []int, first int) (starts []int) {
+	for _, n := range orders {
+		starts = append(starts, first)
+		b.cone(backends.PSD(n))
+		b.plain(backends.PSDCone, first, triangle(n), 1)
+		first += triangle(n)
+	}
+	b.all = first
+	return starts
 }
 
 // scalarCones adds the rows of VAR or CON, whose entries start at first.
@@ -108,9 +123,13 @@ func (b *builder) scalarCones(cones []Cone, first int) {
 		case RotatedSecond:
 			// t = (x1 + x2)/sqrt 2 and w = (x1 - x2)/sqrt 2 have t^2 - w^2 = 2 x1 x2.
 			b.cone(backends.SecondOrder(c.Dim))
-			half, x1, x2 := math.Sqrt2/2, int32(first), int32(first+1)
-			b.add(backends.SecondOrderCone, row{x1, x2, half, half})
-			b.add(backends.SecondOrderCone, row{x1, x2, half, -half})
+			const half = math.Sqrt2 / 2
+			part := &b.part[backends.SecondOrderCone]
+			for _, second := range [...]float64{half, -half} {
+				part.uses.Add(part.rows, first, half)
+				part.uses.Add(part.rows, first+1, second)
+				part.rows++
+			}
 			b.plain(backends.SecondOrderCone, first+2, c.Dim-2, 1)
 		case PSDVector:
 			b.cone(backends.PSD(backends.PSDOrder(c.Dim)))
@@ -133,17 +152,14 @@ func (b *builder) scalarCones(cones []Cone, first int) {
 	}
 }
 
-func (b *builder) add(part backends.ConeKind, r row) {
-	b.part[part].rows = append(b.part[part].rows, r)
-}
-
 func (b *builder) cone(c backends.Cone) { b.part[c.Kind].cones = append(b.part[c.Kind].cones, c) }
 
 // plain adds one row for each of n entries.
-func (b *builder) plain(part backends.ConeKind, first, n int, c float64) {
-	b.part[part].rows = slices.Grow(b.part[part].rows, n)
+func (b *builder) plain(kind backends.ConeKind, first, n int, c float64) {
+	part := &b.part[kind]
 	for e := range n {
-		b.add(part, row{int32(first + e), -1, c, 0})
+		part.uses.Add(part.rows, first+e, c)
+		part.rows++
 	}
 }
 

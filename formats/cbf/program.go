@@ -2,7 +2,6 @@ package cbf
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/james-bowman/sparse"
 
@@ -12,54 +11,24 @@ import (
 	"github.com/conetune/conetune/internal/tower"
 )
 
-// places are the first rows and columns of the matrices, and the number of columns.
-type places struct {
-	variableRow, variableColumn, constraintRow []int
-	columns                                    int
-}
-
-// places starts with the matrices at a row and a column.
-func (m *Model) places(row, column int) places {
-	p := places{columns: column}
-	for _, n := range m.PSDVar {
-		p.variableRow, p.variableColumn = append(p.variableRow, row), append(p.variableColumn, p.columns)
-		row, p.columns = row+triangle(n), p.columns+triangle(n)
-	}
-	for _, n := range m.PSDCon {
-		p.constraintRow = append(p.constraintRow, row)
-		row += triangle(n)
-	}
-	return p
-}
-
-// program puts the parts together, the matrices after the vectors that are some.
+// program puts the parts together.
 func (b *builder) program() (*formats.Program, error) {
-	m := b.m
-	p := &conic{model: m, sign: 1, variables: b.variables, constraints: b.constraints}
-	if m.Maximize {
+	p := &conic{entries: b.entries, sign: 1}
+	if b.model.Maximize {
 		p.sign = -1
 	}
 	problem := &backends.Problem{}
-	uses, rows := program.NewEntries(b.variables+b.constraints), 0
+	uses, rows := program.NewEntries(b.all), 0
 	for k := range b.part {
 		problem.Cones = append(problem.Cones, b.part[k].cones...)
-		for _, r := range b.part[k].rows {
-			uses.Add(rows, int(r.e1), r.c1)
-			if r.e2 >= 0 {
-				uses.Add(rows, int(r.e2), r.c2)
-			}
-			rows++
+		own := &b.part[k].uses
+		for i, row := range own.Row {
+			uses.Add(rows+int(row), int(own.Col[i]), own.Value[i])
 		}
-		b.part[k].rows = nil
-		if k == int(backends.PSDCone) {
-			p.at = m.places(rows, b.variables)
-			for _, n := range slices.Concat(m.PSDVar, m.PSDCon) {
-				problem.Cones = append(problem.Cones, backends.PSD(n))
-				rows += triangle(n)
-			}
-		}
+		rows += b.part[k].rows
+		b.part[k].uses = program.Entries{}
 	}
-	p.uses = uses.CSC(rows, b.variables+b.constraints)
+	p.uses = uses.CSC(rows, b.all)
 	problem.Q, problem.A, problem.B = p.objective(), p.matrix(rows), p.right(rows)
 	p.tower = tower.New(len(problem.Q), problem.Cones, func(c backends.Cone) bool { return c.Dim > longPower })
 	out := &formats.Program{Problem: p.tower.Problem(problem), Solution: p.solution}
@@ -71,53 +40,53 @@ func (b *builder) program() (*formats.Program, error) {
 
 // objective returns q.
 func (p *conic) objective() []float64 {
-	m, q := p.model, make([]float64, p.at.columns)
+	m, q := p.model, make([]float64, p.columns)
 	for _, c := range m.Objective {
 		q[c.Index[0]] += p.sign * c.Value
 	}
 	for _, e := range m.ObjectiveMatrix {
 		j, weight := program.Place(e.Index[1], e.Index[2], m.PSDVar[e.Index[0]])
-		q[p.at.variableColumn[e.Index[0]]+j] += p.sign * weight * e.Value
+		q[p.matrixVariables[e.Index[0]]+j] += p.sign * weight * e.Value
 	}
 	return q
 }
 
 // matrix returns A, with s = b - Ax.
 func (p *conic) matrix(rows int) *sparse.CSC {
-	m, at := p.model, &p.at
+	m := p.model
 	a := program.NewEntries(rows + len(m.A) + len(m.F) + len(m.H))
-	for j := range p.variables {
-		p.each(j, func(k int, c float64) { a.Add(k, j, -c) })
+	add := func(entry, j int, weight, v float64) {
+		p.each(entry, func(k int, c float64) { a.Add(k, j, -c*weight*v) })
+	}
+	for j := range p.columns {
+		add(j, j, 1, 1)
 	}
 	for _, e := range m.A {
-		p.each(p.variables+e.Index[0], func(k int, c float64) { a.Add(k, e.Index[1], -c*e.Value) })
+		add(p.columns+e.Index[0], e.Index[1], 1, e.Value)
 	}
 	for _, e := range m.F {
-		x := e.Index[1]
-		j, weight := program.Place(e.Index[2], e.Index[3], m.PSDVar[x])
-		p.each(p.variables+e.Index[0], func(k int, c float64) { a.Add(k, at.variableColumn[x]+j, -c*weight*e.Value) })
-	}
-	for j, n := range m.PSDVar {
-		for k := range triangle(n) {
-			a.Add(at.variableRow[j]+k, at.variableColumn[j]+k, -1)
-		}
+		j, weight := program.Place(e.Index[2], e.Index[3], m.PSDVar[e.Index[1]])
+		add(p.columns+e.Index[0], p.matrixVariables[e.Index[1]]+j, weight, e.Value)
 	}
 	for _, e := range m.H {
 		k, weight := program.Place(e.Index[2], e.Index[3], m.PSDCon[e.Index[0]])
-		a.Add(at.constraintRow[e.Index[0]]+k, e.Index[1], -weight*e.Value)
+		add(p.matrixConstraints[e.Index[0]]+k, e.Index[1], weight, e.Value)
 	}
-	return a.CSC(rows, at.columns)
+	return a.CSC(rows, p.columns)
 }
 
 // right returns b.
 func (p *conic) right(rows int) []float64 {
 	m, b := p.model, make([]float64, rows)
+	add := func(entry int, weight, v float64) {
+		p.each(entry, func(k int, c float64) { b[k] += c * weight * v })
+	}
 	for _, e := range m.B {
-		p.each(p.variables+e.Index[0], func(k int, c float64) { b[k] += c * e.Value })
+		add(p.columns+e.Index[0], 1, e.Value)
 	}
 	for _, e := range m.D {
 		k, weight := program.Place(e.Index[1], e.Index[2], m.PSDCon[e.Index[0]])
-		b[p.at.constraintRow[e.Index[0]]+k] += weight * e.Value
+		add(p.matrixConstraints[e.Index[0]]+k, weight, e.Value)
 	}
 	return b
 }
@@ -128,19 +97,18 @@ func (p *conic) solution(s *backends.Solution) formats.Solution {
 		p.model.Constant}
 	if at.X != nil {
 		out.X = at.X[:p.variables:p.variables]
-		first := p.variables
-		for _, n := range p.model.PSDVar {
-			out.Matrices = append(out.Matrices, program.Unscaled(at.X[first:], n))
-			first += triangle(n)
+		for k, n := range p.model.PSDVar {
+			out.Matrices = append(out.Matrices, program.Unscaled(at.X[p.matrixVariables[k]:], n))
 		}
 	}
 	if at.Z != nil {
-		out.Y = make([]float64, p.constraints)
-		for i := range out.Y {
-			p.each(p.variables+i, func(k int, c float64) { out.Y[i] += c * at.Z[k] })
+		y := make([]float64, p.all)
+		for e := p.columns; e < p.all; e++ {
+			p.each(e, func(k int, c float64) { y[e] += c * at.Z[k] })
 		}
+		out.Y = y[p.columns : p.columns+p.constraints : p.columns+p.constraints]
 		for k, n := range p.model.PSDCon {
-			out.MatrixY = append(out.MatrixY, program.Unscaled(at.Z[p.at.constraintRow[k]:], n))
+			out.MatrixY = append(out.MatrixY, program.Unscaled(y[p.matrixConstraints[k]:], n))
 		}
 	}
 	return out

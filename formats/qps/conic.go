@@ -2,7 +2,6 @@ package qps
 
 import (
 	"math"
-	"slices"
 
 	"github.com/james-bowman/sparse"
 	"gonum.org/v1/gonum/floats"
@@ -17,7 +16,6 @@ import (
 // row. Where the lower side is above the upper one, the two are separate rows, so
 // that a solver can prove that there is no solution.
 type conic struct {
-	problem *backends.Problem
 	model   *Model
 	sign    float64 // -1 where the model maximises
 	origins []origin
@@ -80,8 +78,7 @@ func (m *Model) Conic() *formats.Program {
 			problem.Cones = append(problem.Cones, c)
 		}
 	}
-	p.problem = problem
-	p.fillA()
+	problem.A = p.matrix()
 	return &formats.Program{Problem: problem, Solution: p.solution}
 }
 
@@ -96,29 +93,27 @@ func (l *layout) add(source int, direction, b float64) {
 	l.rows, l.b = append(l.rows, origin{int32(source), direction}), append(l.b, b)
 }
 
-// fillA makes the matrix of the problem.
-func (p *conic) fillA() {
+// matrix is that of the problem.
+func (p *conic) matrix() *sparse.CSC {
 	m := p.model
-	rows, n := len(m.Rows), len(m.Columns)
-	// The rows made of a source, as a list: there may be none, one or two.
-	first := slices.Repeat([]int32{-1}, rows+n)
-	next := make([]int32, len(p.origins))
-	for k, o := range slices.Backward(p.origins) {
-		at := &first[o.source]
-		next[k], *at = *at, int32(k)
+	made := program.NewEntries(len(p.origins)) // of a source there may be none, one or two
+	for k, o := range p.origins {
+		made.Add(k, int(o.source), -o.direction)
 	}
+	rows := made.CSC(len(p.origins), len(m.Rows)+len(m.Columns))
 	entries := program.NewEntries(m.A.NNZ() + len(p.origins))
-	for j := range n {
+	add := func(source, j int, v float64) {
+		program.Column(rows, source, func(k int, factor float64) { entries.Add(k, j, factor*v) })
+	}
+	for j := range m.Columns {
 		program.Column(m.A, j, func(i int, v float64) {
-			for k := first[i]; k >= 0 && v != 0; k = next[k] {
-				entries.Add(int(k), j, -p.origins[k].direction*v)
+			if v != 0 {
+				add(i, j, v)
 			}
 		})
-		for k := first[rows+j]; k >= 0; k = next[k] {
-			entries.Add(int(k), j, -p.origins[k].direction)
-		}
+		add(len(m.Rows)+j, j, 1)
 	}
-	p.problem.A = entries.CSC(len(p.origins), n)
+	return entries.CSC(len(p.origins), len(m.Columns))
 }
 
 func (p *conic) solution(s *backends.Solution) formats.Solution {

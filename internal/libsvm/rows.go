@@ -53,13 +53,17 @@ func (f *File) append(part *rows) {
 	f.source.Take(8*len(part.end) + 12*len(part.index))
 }
 
-// each calls g with the entries of each row, by rising indices.
+// each calls g with the entries of each row, by rising indices up to Last.
 func (f *File) each(g func(i int, index []int32, value []float64)) {
 	i := 0
 	for _, b := range f.blocks {
 		start := 0
 		for _, end := range b.end {
-			g(i, b.index[start:end], b.value[start:end])
+			n := end
+			for n > start && int(b.index[n-1]) > f.Last {
+				n--
+			}
+			g(i, b.index[start:n], b.value[start:n])
 			start = end
 			i++
 		}
@@ -68,26 +72,13 @@ func (f *File) each(g func(i int, index []int32, value []float64)) {
 
 // Cut leaves values out whose index is larger than one, and returns how many there were.
 func (f *File) Cut(last int) (values int) {
-	if f.Last <= last {
-		return 0
+	stored := func() (n int) {
+		f.each(func(_ int, index []int32, _ []float64) { n += len(index) })
+		return n
 	}
-	for k := range f.blocks {
-		b := &f.blocks[k]
-		start, kept := 0, 0
-		for i, end := range b.end {
-			for p := start; p < end; p++ {
-				if int(b.index[p]) <= last {
-					b.index[kept], b.value[kept] = b.index[p], b.value[p]
-					kept++
-				}
-			}
-			start, b.end[i] = end, kept
-		}
-		values += len(b.index) - kept
-		b.index, b.value = b.index[:kept], b.value[:kept]
-	}
-	f.Last = last
-	return values
+	values = stored()
+	f.Last = min(f.Last, last)
+	return values - stored()
 }
 
 // rows are the rows of a block.

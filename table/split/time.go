@@ -7,96 +7,80 @@ import (
 	"slices"
 )
 
-// inTime are the rows in the order of time, and the numbers of rows of the same time, which stay together.
-func inTime(at []float64) (order, runs []int, err error) {
-	order = make([]int, len(at))
+// inTime cuts the rows in the order of time into one block more than there are wishes. Each wish is a number of rows
+// before a cut, which is the border between two times that is nearest to it and leaves at least one time on either side
+// and between two cuts. There are no blocks where there are too few different times.
+func inTime(at, wishes []float64) (blocks [][]int, times int, err error) {
+	order := make([]int, len(at))
 	for i, v := range at {
 		if math.IsNaN(v) {
-			return nil, nil, fmt.Errorf("split: the time of row %d is no number", i)
+			return nil, 0, fmt.Errorf("split: the time of row %d is no number", i)
 		}
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(at[a], at[b]) })
+	var border []int // rows before each time, and all
 	for k, i := range order {
 		if k == 0 || at[i] != at[order[k-1]] {
-			runs = append(runs, 0)
+			border = append(border, k)
 		}
-		runs[len(runs)-1]++
 	}
-	return order, runs, nil
-}
-
-// cut returns the numbers of rows before which the rows in the order of time are cut: each is the border between two
-// times that is nearest to its wish, and leaves at least one time on either side and between two cuts. There are more
-// times than wishes.
-func cut(runs []int, wishes []float64) []int {
-	border := make([]int, len(runs)+1) // rows before each time
-	for k, n := range runs {
-		border[k+1] = border[k] + n
+	if times = len(border); len(wishes) >= times {
+		return nil, times, nil
 	}
-	cuts := make([]int, len(wishes))
+	border = append(border, len(at))
 	last := 0 // border of the cut before
 	for k, wish := range wishes {
-		most := len(runs) - (len(wishes) - k)
 		best := last + 1
-		for b := best + 1; b <= most; b++ {
+		for b := best + 1; b <= times-(len(wishes)-k); b++ {
 			if math.Abs(float64(border[b])-wish) < math.Abs(float64(border[best])-wish) {
 				best = b
 			}
 		}
-		cuts[k], last = border[best], best
+		blocks = append(blocks, sorted(order[border[last]:border[best]]))
+		last = best
 	}
-	return cuts
+	return append(blocks, sorted(order[border[last]:])), times, nil
 }
 
 // timeFolds are those of rows in the order of the times at, see [By.Folds].
 func timeFolds(at []float64, t int) ([]Fold, error) {
-	order, runs, err := inTime(at)
-	if err != nil {
+	var wishes []float64
+	for k := range t {
+		wishes = append(wishes, float64(k+1)*float64(len(at))/float64(t+1))
+	}
+	blocks, times, err := inTime(at, wishes)
+	switch {
+	case err != nil:
 		return nil, err
+	case t < 2 || blocks == nil:
+		return nil, fmt.Errorf("split: %d folds of %d different times, expected 2 to one less than these", t, times)
 	}
-	if t < 2 || t >= len(runs) {
-		return nil, fmt.Errorf("split: %d folds of %d different times, expected 2 to one less than these", t, len(runs))
-	}
-	wishes := make([]float64, t)
-	for k := range wishes {
-		wishes[k] = float64(k+1) * float64(len(at)) / float64(t+1)
-	}
-	cuts := append(cut(runs, wishes), len(at))
 	folds := make([]Fold, t)
 	for k := range folds {
-		folds[k] = Fold{Train: sorted(order[:cuts[k]]), Val: sorted(order[cuts[k]:cuts[k+1]])}
+		folds[k] = Fold{Train: sorted(slices.Concat(blocks[:k+1]...)), Val: blocks[k+1]}
 	}
 	return folds, nil
 }
 
 // inTimeOrder are sets of rows in the order of the times at, of the sizes of a spec.
 func inTimeOrder(at []float64, sizes []int, spec string) ([][]int, error) {
-	order, runs, err := inTime(at)
-	if err != nil {
-		return nil, err
-	}
-	// Rows that the sizes leave over are the first ones.
-	over := len(at) - total(sizes)
+	sum := len(at) - total(sizes) // rows that the sizes leave over are the first ones
 	var wishes []float64
-	if over > 0 {
-		wishes = append(wishes, float64(over))
-	}
-	sum := over
-	for _, size := range sizes[:len(sizes)-1] {
+	for _, size := range sizes {
+		if sum > 0 {
+			wishes = append(wishes, float64(sum))
+		}
 		sum += size
-		wishes = append(wishes, float64(sum))
 	}
-	if len(wishes) >= len(runs) {
-		return nil, fmt.Errorf("split %q: leaves a set empty, with %d different times in all", spec, len(runs))
+	blocks, times, err := inTime(at, wishes)
+	switch {
+	case err != nil:
+		return nil, err
+	case blocks == nil:
+		return nil, fmt.Errorf("split %q: leaves a set empty, with %d different times in all", spec, times)
 	}
-	cuts := append(append([]int{0}, cut(runs, wishes)...), len(at))
-	cuts = cuts[len(cuts)-1-len(sizes):]
-	parts := make([][]int, len(sizes))
-	for k := range parts {
-		parts[k] = sorted(order[cuts[k]:cuts[k+1]])
-	}
-	return parts, nil
+	return blocks[len(blocks)-len(sizes):], nil
 }
 
 func sorted(rows []int) []int {

@@ -34,10 +34,10 @@ func (r *reader) boundLine() {
 		}
 	}
 	if len(set) > 0 {
-		if r.hasBounds && string(set) != r.bounds {
+		if r.bounds != "" && string(set) != r.bounds {
 			return // of several sets the first counts
 		}
-		r.hasBounds, r.bounds = true, string(set)
+		r.bounds = string(set)
 	}
 	lower, upper := &r.m.ColumnLower[j], &r.m.ColumnUpper[j]
 	inf := math.Inf(1)

@@ -58,8 +58,7 @@ type reader struct {
 	a             program.Entries
 
 	rhs, ranges sides
-	bounds      string // the set of bounds that counts
-	hasBounds   bool
+	bounds      string // the set of bounds that counts, if there is one
 	lowerSet    []bool // whether a bound has set the lower one, by column
 
 	quadratic     program.Entries
@@ -72,12 +71,16 @@ func (r *reader) fail(field, format string, args ...any) {
 	r.FailAt(r.LineNumber(), field, format, args...)
 }
 
-// sections are those with data lines.
-var sections = map[string]func(*reader){
-	"ROWS": (*reader).rowLine, "COLUMNS": (*reader).columnLine,
-	"RHS": (*reader).rhsLine, "RANGES": (*reader).rangeLine, "BOUNDS": (*reader).boundLine,
-	"QUADOBJ": (*reader).quadraticEntries, "QMATRIX": (*reader).quadraticEntries, "QSECTION": (*reader).quadraticEntries,
-	"OBJSENSE": (*reader).senseLine, "OBJNAME": (*reader).objectiveLine,
+// sections have the functions that read their data lines, and the section that comes before them.
+var sections = map[string]struct {
+	parse func(*reader)
+	after string
+}{
+	"ROWS": {(*reader).rowLine, ""}, "COLUMNS": {(*reader).columnLine, "ROWS"},
+	"RHS": {(*reader).rhsLine, "COLUMNS"}, "RANGES": {(*reader).rangeLine, "COLUMNS"},
+	"BOUNDS": {(*reader).boundLine, "COLUMNS"}, "QUADOBJ": {(*reader).quadraticEntries, "COLUMNS"},
+	"QMATRIX": {(*reader).quadraticEntries, "COLUMNS"}, "QSECTION": {(*reader).quadraticEntries, "COLUMNS"},
+	"OBJSENSE": {(*reader).senseLine, ""}, "OBJNAME": {(*reader).objectiveLine, ""}, "ENDATA": {nil, "COLUMNS"},
 }
 
 // unsupported are sections of programs that this package does not hold.
@@ -110,32 +113,22 @@ func (r *reader) header(line []byte) (end bool) {
 		r.parse, r.m.Maximize = nil, maximize
 		return false
 	}
-	parse, ok := sections[name]
-	if !ok && name != "ENDATA" {
+	section, ok := sections[name]
+	if !ok {
 		r.fail("", "%s found, expected a section such as ROWS, or data, which start with a blank",
 			textfile.Quote([]byte(words[0])))
 	}
-	if r.seen[name] {
+	switch {
+	case r.seen[name]:
 		r.fail("section "+name, "is there twice")
-	}
-	switch name {
-	case "COLUMNS":
-		if !r.seen["ROWS"] {
-			r.fail("section "+name, "comes before ROWS")
-		}
-	case "RHS", "RANGES", "BOUNDS", "QUADOBJ", "QMATRIX", "QSECTION", "ENDATA":
-		if !r.seen["COLUMNS"] {
-			r.fail("section "+name, "comes before COLUMNS")
-		}
-	case "OBJNAME":
-		if r.seen["ROWS"] {
-			r.fail("section "+name, "comes after ROWS, expected before")
-		}
-	}
-	if name == "ENDATA" {
+	case section.after != "" && !r.seen[section.after]:
+		r.fail("section "+name, "comes before %s", section.after)
+	case name == "OBJNAME" && r.seen["ROWS"]:
+		r.fail("section "+name, "comes after ROWS, expected before")
+	case name == "ENDATA":
 		return true
 	}
-	r.seen[name], r.parse, r.name = true, parse, name
+	r.seen[name], r.parse, r.name = true, section.parse, name
 	switch {
 	case name == "OBJSENSE" && len(rest) > 0:
 		r.sense(rest[0])

@@ -108,10 +108,9 @@ func (r *reader) rowEntries(what string, name []byte, number func([]byte) (float
 // sides are the numbers of RHS or RANGES, that of the objective first and then
 // those of the rows.
 type sides struct {
-	set    string // the name of the set that counts
-	hasSet bool
-	value  []float64
-	given  []bool
+	set   string // the name of the set that counts, if there is one
+	value []float64
+	given []bool
 }
 
 func (r *reader) rhsLine()   { r.sideLine(&r.rhs, "right-hand side") }
@@ -123,12 +122,12 @@ func (r *reader) sideLine(to *sides, what string) {
 	if len(r.words.pair) == 0 {
 		r.fail(r.name, "expected a row and a number, and perhaps the name of the set before them")
 	}
-	if len(set) > 0 && to.hasSet && string(set) != to.set {
+	if len(set) > 0 && to.set != "" && string(set) != to.set {
 		return // of several sets the first counts
 	}
 	entries := r.rowEntries(r.name, nil, side)
-	if len(set) > 0 && !to.hasSet {
-		to.hasSet, to.set = true, string(set)
+	if to.set == "" {
+		to.set = string(set)
 	}
 	if to.value == nil {
 		to.value, to.given = make([]float64, 1+len(r.kinds)), make([]bool, 1+len(r.kinds))

@@ -290,4 +290,5 @@ func TestFormErrors(t *testing.T) {
 	_, err = few.Fit(few.Rows())
 	require.ErrorContains(t, err, `column "a": 3 different numbers in the training rows, expected more than the 3 of its `+
 		`spline`)
+	require.Contains(t, fmt.Sprint(LookAt(few.table, few.wanted).Findings), `column "a": 3 different numbers`)
 }

@@ -90,7 +90,7 @@ func (d *Design) look(j int) LookColumn {
 	if out.Kind == Category || out.Kind == Mixed {
 		levels, _ = d.table.levels(j, nil)
 	}
-	if c := (Coding{Kind: out.Kind, Layout: c.layout}); out.Use == "feature" {
+	if c := (Coding{Column: c.Name, Kind: out.Kind, Layout: c.layout}); out.Use == "feature" {
 		if d.category[j] {
 			c.Levels = levels
 		}

@@ -55,14 +55,12 @@ type dictionary struct {
 
 // part are the rows of a block. Its texts are those of its dictionaries until it is merged.
 type part struct {
-	x       []float64
-	n       int
-	lines   []int32
-	texts   []int   // cells of x that are texts
-	columns []int32 // and their columns
-	words   []dictionary
-	of      int // the part of the table that the cells of words are of
-	ragged  ragged
+	x      []float64
+	lines  []int32
+	texts  []int // cells of x that are texts
+	words  []dictionary
+	of     int // the part of the table that the cells of words are of
+	ragged ragged
 
 	end      int // of the line, once a cell has asked for it
 	comments int
@@ -72,8 +70,7 @@ type part struct {
 
 // read replaces the rows by those of a block.
 func (p *part) read(r *reader, b *textfile.Block) error {
-	p.x, p.n, p.lines = p.x[:0], 0, p.lines[:0]
-	p.texts, p.columns, p.ragged, p.comments = p.texts[:0], p.columns[:0], ragged{}, 0
+	p.x, p.lines, p.texts, p.ragged, p.comments = p.x[:0], p.lines[:0], p.texts[:0], ragged{}, 0
 	if p.words == nil {
 		p.words, p.verbatim = make([]dictionary, r.width), r.verbatim
 	}
@@ -107,7 +104,7 @@ func (p *part) read(r *reader, b *textfile.Block) error {
 		row := p.x[len(p.x) : len(p.x)+r.width]
 		next, ok := p.line(d, b.Text, at, row)
 		if !ok {
-			p.texts, p.columns = p.texts[:before], p.columns[:before]
+			p.texts = p.texts[:before]
 			line, end, err := b.TextLine(at, number)
 			if err != nil {
 				return err
@@ -118,8 +115,7 @@ func (p *part) read(r *reader, b *textfile.Block) error {
 			at = end
 			continue
 		}
-		p.lines = append(p.lines, int32(number))
-		p.x, p.n, at = p.x[:len(p.x)+r.width], p.n+1, next
+		p.x, p.lines, at = p.x[:len(p.x)+r.width], append(p.lines, int32(number)), next
 	}
 	return nil
 }
@@ -238,7 +234,7 @@ func (p *part) word(content []byte, j int) float64 {
 		w.codes[word] = code
 		w.texts, w.global = append(w.texts, word), append(w.global, 0)
 	}
-	p.texts, p.columns = append(p.texts, len(p.x)+j), append(p.columns, int32(j))
+	p.texts = append(p.texts, len(p.x)+j)
 	return textCell(code)
 }
 
@@ -258,16 +254,16 @@ func (r *reader) merge(p *part) error {
 			clear(p.words[j].global)
 		}
 	}
-	for k, at := range p.texts {
-		j := p.columns[k]
+	for _, at := range p.texts {
+		j := at % r.width
 		w := &p.words[j]
 		code, _ := textCode(p.x[at])
 		if w.global[code] == 0 {
-			w.global[code] = r.word(int(j), w.texts[code])
+			w.global[code] = r.word(j, w.texts[code])
 		}
 		p.x[at] = w.global[code]
 	}
-	if p.n == 0 {
+	if len(p.lines) == 0 {
 		return nil
 	}
 	r.take(r.addRows(p.x, p.lines))

@@ -38,11 +38,11 @@ type Features struct {
 // side is what is known of the rows of the matrix, or of its columns.
 type side struct {
 	*Features
-	name     string
-	size     *int            // how many there are
-	of       func(Entry) int // that of an entry
-	x        *mat.Dense      // the features in the unit of the model, (feature - mean) / sd; nil without
-	mean, sd []float64       // nil where the units are the same
+	name      string
+	size      *int               // how many there are
+	of        func(Entry) int    // that of an entry
+	x         *mat.Dense         // the features in the unit of the model; nil without
+	transform *dataset.Transform // to that unit; nil where it is that of the data
 }
 
 // sides are the rows and the columns, in the units of the data.

@@ -32,18 +32,10 @@ func (d *Data) units(o Options) units {
 	var alike dataset.Data // rows without weights
 	u.shift, u.sd = alike.Spread(values, o.Intercept)
 	for k := range u.sides {
-		s := &u.sides[k]
-		if s.X == nil {
-			continue
-		}
-		p := s.count()
-		s.x, s.mean, s.sd = mat.DenseCopyOf(s.X), make([]float64, p), make([]float64, p)
-		for j := range p {
-			column := mat.Col(nil, j, s.X)
-			s.mean[j], s.sd[j] = alike.Spread(column, o.Intercept)
-			for i, v := range column {
-				s.x.Set(i, j, (v-s.mean[j])/s.sd[j])
-			}
+		if s := &u.sides[k]; s.X != nil {
+			rows := &dataset.Data{X: s.X}
+			s.transform = dataset.NewTransform(rows, dataset.ByDeviation, o.Intercept)
+			s.x = s.transform.Apply(rows).Dense()
 		}
 	}
 	return u
@@ -85,12 +77,11 @@ func (m *Model) predict(x [][]float64) (out *problems.Matrix, coefficients []flo
 		}
 		c := rest[:s.count()]
 		rest = rest[len(c):]
-		for j := range c {
-			c[j] *= m.u.sd
-			if s.sd != nil {
-				c[j] /= s.sd[j]
-				out.Intercept -= c[j] * s.mean[j]
-			}
+		floats.Scale(m.u.sd, c)
+		if s.transform != nil {
+			var own []float64
+			own, out.Intercept = s.transform.Undo(c, out.Intercept)
+			copy(c, own)
 		}
 		for i := range *effects {
 			(*effects)[i] = floats.Dot(s.X.RawRowView(i), c)

@@ -130,7 +130,7 @@ type Solution struct {
 	C float64
 	// Objective is the value, Gap bounds its distance from the optimum.
 	Objective, Gap float64
-	// Exchanges counts the changes of sides on the way; of many rows, the Newton steps.
+	// Exchanges counts the changes of sides on the last path; of many rows, the Newton steps.
 	Exchanges int
 
 	lambda float64
@@ -180,13 +180,14 @@ func (g *Problem) Solve(ctx context.Context, lambda float64, bound []float64, o 
 	if g.Many() {
 		return g.manyOrPath(ctx, lambda, bound, o), nil
 	}
-	if o.Start == nil || o.Start.state == nil {
-		return g.fromNothing(ctx, lambda, bound, o, 0), nil
+	start := o.Start
+	if start != nil && start.state == nil {
+		start = nil
 	}
-	out := g.follow(ctx, lambda, bound, o)
+	out := g.follow(ctx, lambda, bound, o.Tol, start)
 	// Where a path has come to its end with too large a gap, another one, from nothing, ends with one as large.
-	if out.Status == outcome.NumericalError && math.IsInf(out.Gap, 1) {
-		out = g.fromNothing(ctx, lambda, bound, o, out.Exchanges)
+	if start != nil && out.Status == outcome.NumericalError && math.IsInf(out.Gap, 1) {
+		out = g.follow(ctx, lambda, bound, o.Tol, nil)
 	}
 	return out, nil
 }
@@ -200,30 +201,21 @@ func (g *Problem) manyOrPath(ctx context.Context, lambda float64, bound []float6
 	case g.Wide() || g.squared:
 		out.Status = outcome.IterationLimit
 	default:
-		out = g.fromNothing(ctx, lambda, bound, o, out.Exchanges)
+		out = g.follow(ctx, lambda, bound, o.Tol, nil)
 	}
 	return out
 }
 
-// fromNothing solves by a path without the start, after so many exchanges.
-func (g *Problem) fromNothing(ctx context.Context, lambda float64, bound []float64, o Options,
-	exchanges int) *Solution {
-	o.Start = nil
-	out := g.follow(ctx, lambda, bound, o)
-	out.Exchanges += exchanges
-	return out
-}
-
-// follow solves by a path from the start.
-func (g *Problem) follow(ctx context.Context, lambda float64, bound []float64, o Options) *Solution {
+// follow solves by a path from the start, or from nothing.
+func (g *Problem) follow(ctx context.Context, lambda float64, bound []float64, tol float64, start *Solution) *Solution {
 	s := newPath(ctx, g, lambda, bound)
-	if o.Start != nil {
-		s.from(o.Start)
+	if start != nil {
+		s.from(start)
 	} else {
 		s.fresh()
 	}
 	out := &Solution{lambda: lambda, bound: bound}
-	out.Status = s.run(ctx, o.Tol, out)
+	out.Status = s.run(ctx, tol, out)
 	out.Exchanges = s.exchanges
 	out.W, out.C = slices.Clone(s.w), s.c
 	s.limits.cut(out.W, out.W)

@@ -16,7 +16,7 @@ import (
 // smooth objective on the matrices of G's rank, that of [Joint], with a linear system that is solved to tol.
 func (c *Problem) Derivative(w []float64, s *Solution, v []float64, x *design.Matrix, row, col []int,
 	tol float64) []float64 {
-	if s.Left == nil && len(s.Support) == 0 {
+	if s.Left == nil && floats.Norm(s.B, math.Inf(1)) == 0 {
 		return make([]float64, len(w))
 	}
 	if c.interior != nil {

@@ -8,7 +8,6 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/conetune/conetune/internal/indices"
 	"github.com/conetune/conetune/internal/lower/bilevel"
 	"github.com/conetune/conetune/internal/lower/design"
 	"github.com/conetune/conetune/internal/lower/leastsquares"
@@ -67,8 +66,6 @@ type Solution struct {
 	B0 float64
 	// G = Left Right', where Left is m x k and Right n x k; both are nil where G is zero.
 	Left, Right *mat.Dense
-	// Support are the indices of the coefficients that are not zero, rising.
-	Support []int
 	// Residual is y - X b - G_known - b0.
 	Residual []float64
 	// Objective is the value at the point, Gap bounds its distance from the optimum.
@@ -174,7 +171,7 @@ func (c *Problem) solveFactored(ctx context.Context, w []float64, o Options) *So
 	return out
 }
 
-// finish computes the residual, the intercept, which is the best one, and the support of a solution.
+// finish computes the residual and the intercept, which is the best one, of a solution.
 func (c *Problem) finish(s *Solution) {
 	g := c.groups
 	s.Residual = make([]float64, len(g.Y))
@@ -190,5 +187,4 @@ func (c *Problem) finish(s *Solution) {
 		floats.AddConst(-mean, s.Residual)
 		s.B0 = g.YMean + mean
 	}
-	s.Support = indices.Where(s.B, func(v float64) bool { return v != 0 })
 }

@@ -25,8 +25,8 @@ func (b *beside) kkt(k *kkt) *kkt {
 
 // prepare says whether there is a second thread for solves with k, and gives it its vectors.
 func (b *beside) prepare(it *iterate) bool {
-	k, ok := it.k.(*kkt)
-	if !ok || it.f.threads < 2 || k.factor.Nonzeros()+len(k.mat.val) < besideWork {
+	k := it.k
+	if len(k.matrices) > 0 || it.f.threads < 2 || k.factor.Nonzeros()+len(k.mat.val) < besideWork {
 		return false
 	}
 	const what = "the vectors of solves side by side"
@@ -41,7 +41,7 @@ func (b *beside) prepare(it *iterate) bool {
 		own.k, own.f = other, other.f
 		b.iterate, b.of = &own, k
 	}
-	other := b.iterate.k.(*kkt)
+	other := b.iterate.k
 	if k.krylov != nil && other.krylov == nil && !other.takeKrylov() {
 		return false
 	}
@@ -61,7 +61,7 @@ func (e *embedding) constantAndAffine() error {
 	err := e.constantPart()
 	second.Wait()
 	e.f.stop.Look()
-	b.ready = !b.iterate.k.(*kkt).wanting
+	b.ready = !b.iterate.k.wanting
 	return err
 }
 

@@ -41,7 +41,7 @@ func (d *direct) String() string { return "direct, " + d.by.String() }
 
 // fits says whether the problem is one for the direct method.
 func (d *direct) fits() bool {
-	return len(d.matrices()) > 0 && len(d.nonsymmetric) == 0 && len(d.f.p.ind) == 0
+	return len(d.k.matrices) > 0 && len(d.nonsymmetric) == 0 && len(d.f.p.ind) == 0
 }
 
 // begin forgets the directions of the iterate.
@@ -238,7 +238,7 @@ func (sums) String() string { return "Schur complement" }
 
 func (s sums) factor() {
 	s.k.refactor()
-	s.k.(*schur).outer.used = 0
+	s.k.outer.used = 0
 }
 
 func (s sums) direction(wx, wz, target float64, second bool) error {
@@ -256,7 +256,7 @@ func (s sums) direction(wx, wz, target float64, second bool) error {
 	return nil
 }
 
-func (s sums) struggles() bool { return s.k.(*schur).outer.used > outerStruggle }
+func (s sums) struggles() bool { return s.k.outer.used > outerStruggle }
 
 const (
 	// The smallest multiple of the unit at the start.

@@ -129,7 +129,7 @@ type faced struct {
 // faces finds them among the columns without a cost, in the rows of one cone.
 func (d *direct) faces() (out []faced) {
 	a := &d.f.a
-	for _, p := range d.matrices() {
+	for _, p := range d.k.matrices {
 		if p.c.form != eliminateRows || d.f.memory.fits("the face of a cone", 32*int64(p.g.n)*int64(p.g.n)) != nil {
 			continue
 		}

@@ -51,7 +51,7 @@ func (r *runner) reach() bool {
 // O(mu) away. Programs without such cones gain nothing by it, those with matrices no iterations.
 func (r *runner) finish(p progress) *backends.Solution {
 	e, o := r.embedding, &r.options
-	if len(e.f.blocks) == 0 || len(e.matrices()) > 0 || r.strategy != strategy(e) || o.Eps > finishEps ||
+	if len(e.f.blocks) == 0 || len(e.k.matrices) > 0 || r.strategy != strategy(e) || o.Eps > finishEps ||
 		!(p.worst <= min(finishFrom*o.Eps, r.watch.finished/finishFrom)) {
 		return nil
 	}

@@ -13,7 +13,7 @@ import (
 // a direction from it, and the best point so far. tau > 0 gives the solution (x, s, z)/tau, tau = 0 a certificate.
 type iterate struct {
 	f            *form
-	k            newton
+	k            *kkt
 	cones        []cone
 	starts       []int
 	nonsymmetric []pathRows // the cones that are
@@ -70,7 +70,7 @@ func newIterate(f *form) (*iterate, error) {
 	allocate(n, &it.x, &it.px, &it.atz, &it.rx, &it.dx, &it.rhsX, &it.best.x)
 	allocate(m, &it.s, &it.z, &it.ax, &it.rz, &it.ds, &it.dz, &it.d, &it.rhsZ, &it.best.s, &it.best.z)
 	var err error
-	it.k, err = newNewton(f, it.cones, it.starts, false)
+	it.k, err = newKKT(f, it.cones, it.starts, false)
 	return it, err
 }
 
@@ -111,14 +111,6 @@ func (it *iterate) makeCones() {
 
 // of returns the rows of cone i in v.
 func (it *iterate) of(i int, v []float64) []float64 { return v[it.starts[i]:it.starts[i+1]] }
-
-// matrices returns the semidefinite cones in the Newton systems.
-func (it *iterate) matrices() []*matrixPart {
-	if s, ok := it.k.(*schur); ok {
-		return s.matrices
-	}
-	return nil
-}
 
 // keep takes the iterate as the best point if its error is the least.
 func (it *iterate) keep(worst float64) {

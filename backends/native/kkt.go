@@ -4,16 +4,22 @@ import (
 	"github.com/conetune/conetune/backends/internal/ldl"
 )
 
-// kkt holds the matrix
+// kkt is the linear algebra of an iteration: it solves
 //
-//	K = [P A'; A -H]
+//	Px + A'z = rx,  Ax - Hz = rz
 //
-// of the Newton systems, quasi-definite once +-delta is added to its diagonal.
+// with the H of the scaling that the cones have. Its matrix is
+//
+//	K = [P A'; A -H],
+//
+// quasi-definite once +-delta is added to its diagonal.
 // A row of the orthant with one entry in A (a bound) is not part of it: its
 // unknown is eliminated by hand, which adds a^2/h to the diagonal of P. So is a
 // column with a single entry a in A, in an equation, and nothing but p > 0 on the
 // diagonal of P, as a residual in least squares: it adds -a^2/p to the diagonal
 // of its row. A second-order cone has two more unknowns, which make its H sparse.
+// What is eliminated of semidefinite cones comes as a Schur complement, sums tr(F_i X F_j Y) made by gram, onto the
+// other unknowns, see matrixPart.
 type kkt struct {
 	f       *form
 	cones   []cone
@@ -50,6 +56,10 @@ type kkt struct {
 	marked   []int32
 	base     []float64 // the values of K without the cones, if there are groups
 	curved   bool      // some cone is exponential or a power cone
+
+	matrices   []*matrixPart // the semidefinite cones
+	eliminates bool          // some matrix is eliminated
+	outer      outer
 }
 
 // bound is a row of the orthant with the single entry a.val[entry] in column col.
@@ -198,7 +208,7 @@ func (k *kkt) findSingles() {
 const entryBytes = 20
 
 // load copies the scaled numbers of P and A. It returns false if they do not
-// allow the elimination of columns.
+// allow the elimination of columns and matrices.
 func (k *kkt) load() bool {
 	f := k.f
 	for _, s := range k.singles {
@@ -234,12 +244,13 @@ func (k *kkt) load() bool {
 	if len(k.groups) > 0 {
 		k.base = append(k.base[:0], k.mat.val...)
 	}
-	return true
+	return k.loadMatrices()
 }
 
 // refactor puts the current H of the cones into K and factors it.
 func (k *kkt) refactor() {
 	k.write()
+	k.add()
 	k.factorize()
 }
 
@@ -325,18 +336,6 @@ func (k *kkt) lost() bool { return !(k.left <= lostSolve) }
 
 // lostSolve is what it may leave, as a multiple of what it was allowed.
 const lostSolve = 100
-
-// solve solves K (x, z) = (rx, rz), rz of length m, to the accuracy asked for, or
-// as far as it gets.
-func (k *kkt) solve(x, z, rx, rz []float64, to accuracy) error {
-	k.reduce(rx, rz)
-	return k.finish(x, z, rx, rz, to)
-}
-
-// withoutTerm, withTerm and whole are those of newton, for programs in which no cone is eliminated.
-func (k *kkt) withoutTerm(_, _, _, _ []float64, _ float64) {}
-func (k *kkt) withTerm(_, _ []float64)                     {}
-func (k *kkt) whole() bool                                 { return false }
 
 // reduce makes the right-hand side of the unknowns in K, with what is eliminated by hand.
 func (k *kkt) reduce(rx, rz []float64) {

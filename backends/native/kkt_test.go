@@ -70,7 +70,7 @@ func TestKKTSolvesTheNewtonSystem(t *testing.T) {
 		for _, p := range []*backends.Problem{few, many, variableIn(rng, e)} {
 			it := requireNewton(t, rng, p, 1e-7)
 			used[it.cones[len(it.cones)-1].block()] = true
-			for _, part := range it.matrices() {
+			for _, part := range it.k.matrices {
 				forms[part.c.form] = true
 			}
 		}
@@ -181,7 +181,7 @@ func TestSmallEntriesOfP(t *testing.T) {
 	it := factoredAt(t, rng, &backends.Problem{
 		P: matrices.Compress(mat.NewDiagDense(n, slices.Repeat([]float64{entry}, n))), Q: normals(rng, n),
 		A: matrices.Compress(normalMatrix(rng, m, n)), B: normals(rng, m), Cones: []backends.Cone{backends.Nonnegative(m)}})
-	k := it.k.(*kkt)
+	k := it.k
 	x, z, rx, rz := make([]float64, n), make([]float64, m), normals(rng, n), normals(rng, m)
 	require.NoError(t, k.solve(x, z, rx, rz, refined))
 	once := slices.Clone(k.rhs)
@@ -193,7 +193,7 @@ func TestSmallEntriesOfP(t *testing.T) {
 
 // inverse says whether a matrix is in the inverse form.
 func (it *iterate) inverse(m *semidefinite) bool {
-	return slices.ContainsFunc(it.matrices(), func(p *matrixPart) bool { return p.c == m && p.c.form == eliminateRows })
+	return slices.ContainsFunc(it.k.matrices, func(p *matrixPart) bool { return p.c == m && p.c.form == eliminateRows })
 }
 
 // The iteration loop allocates nothing. The count is that of the whole process, in which goroutines of
@@ -227,7 +227,7 @@ func TestImproveWithWrongPivots(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 1))
 	p := randomProblem(rng, 12)
 	it := factoredAt(t, rng, p)
-	f, k := it.f, it.k.(*kkt)
+	f, k := it.f, it.k
 	wrong := append([]float64(nil), k.shift...)
 	for _, j := range []int{2, 7, k.size - 1} {
 		wrong[j] = -0.8 * k.mat.val[k.diag[j]]

@@ -110,7 +110,7 @@ func newRoot(it *iterate) *root {
 	}
 	for _, p := range q.parts {
 		n := p.c.rows
-		for _, m := range it.matrices() {
+		for _, m := range it.k.matrices {
 			if m.c == p.c && m.c.form == eliminateRows {
 				p.g = &m.g
 			}

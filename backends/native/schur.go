@@ -5,15 +5,6 @@ import (
 	"slices"
 )
 
-// schur solves the Newton systems of programs with semidefinite cones: what it eliminates of these comes as a Schur
-// complement, sums tr(F_i X F_j Y) made by gram, onto the other unknowns of kkt.
-type schur struct {
-	*kkt
-	matrices   []*matrixPart // the semidefinite cones
-	eliminates bool          // some matrix is eliminated
-	outer      outer
-}
-
 // matrixPart is a semidefinite cone in the Newton systems, in one of three forms
 // (see matrixForm). With A the rows of the cone, its own unknowns are dz and, for
 // eliminateColumns, the columns that are the matrix:
@@ -47,14 +38,11 @@ const (
 	manyColumns = 2.5
 )
 
-// load takes the numbers of A for the grams, too; false if a matrix variable
+// loadMatrices takes the numbers of A for the grams; false if a matrix variable
 // has a row without a number in it.
-func (s *schur) load() bool {
-	if !s.kkt.load() {
-		return false
-	}
-	f := s.f
-	for _, p := range s.matrices {
+func (k *kkt) loadMatrices() bool {
+	f := k.f
+	for _, p := range k.matrices {
 		switch p.c.form {
 		case eliminateRows:
 			p.g.set(func(m *gramMember, e int) float64 { return f.a.val[m.from[e]] })
@@ -72,59 +60,50 @@ func (s *schur) load() bool {
 	return true
 }
 
-// refactor factors K with the semidefinite cones.
-func (s *schur) refactor() {
-	for _, p := range s.matrices {
-		p.known = false
-	}
-	s.write()
-	s.add()
-	s.factorize()
-}
-
 // add adds the semidefinite cones to K, and chooses the regularisation of
 // the unknowns that they come to.
-func (s *schur) add() {
-	for _, p := range s.matrices {
+func (k *kkt) add() {
+	for _, p := range k.matrices {
+		p.known = false
 		x, y := p.c.product()
-		p.g.add(s.mat.val, x, y)
+		p.g.add(k.mat.val, x, y)
 	}
-	for _, p := range s.matrices {
+	for _, p := range k.matrices {
 		for i := range p.g.members {
 			j := p.g.members[i].unknown
-			s.shift[j] = float64(s.sign[j]) * (boundedRegularisation + matrixRegularisation*math.Abs(s.mat.val[s.diag[j]]))
+			k.shift[j] = float64(k.sign[j]) * (boundedRegularisation + matrixRegularisation*math.Abs(k.mat.val[k.diag[j]]))
 		}
 	}
 }
 
 // solve solves the systems with all their rows and columns.
-func (s *schur) solve(x, z, rx, rz []float64, to accuracy) error {
-	if err := s.solveReduced(x, z, rx, rz, to); err != nil {
+func (k *kkt) solve(x, z, rx, rz []float64, to accuracy) error {
+	if err := k.solveReduced(x, z, rx, rz, to); err != nil {
 		return err
 	}
-	return s.refineMatrices(x, z, rx, rz, to)
+	return k.refineMatrices(x, z, rx, rz, to)
 }
 
 // solveReduced is solve with residuals measured after what is eliminated.
-func (s *schur) solveReduced(x, z, rx, rz []float64, to accuracy) error {
-	s.reduce(rx, rz)
-	s.reduceMatrices(rx, rz)
-	err := s.finish(x, z, rx, rz, to)
-	s.recoverMatrices(x, z, rz)
+func (k *kkt) solveReduced(x, z, rx, rz []float64, to accuracy) error {
+	k.reduce(rx, rz)
+	k.reduceMatrices(rx, rz)
+	err := k.finish(x, z, rx, rz, to)
+	k.recoverMatrices(x, z, rz)
 	return err
 }
 
 // reduceMatrices brings the right-hand side of what is eliminated to rhs.
-func (s *schur) reduceMatrices(rx, rz []float64) {
-	f := s.f
-	for _, p := range s.matrices {
+func (k *kkt) reduceMatrices(rx, rz []float64) {
+	f := k.f
+	for _, p := range k.matrices {
 		switch p.c.form {
 		case eliminateRows:
 			if clear(p.pushed); maxAbs(rz[p.from:p.to]) == 0 {
 				continue
 			}
 			p.c.mulSym(p.pushed, rz[p.from:p.to])
-			p.g.dotAdd(s.rhs, p.pushed, 1)
+			p.g.dotAdd(k.rhs, p.pushed, 1)
 		case eliminateColumns:
 			for r, j := range p.own {
 				p.divided[r] = rx[j] / f.a.val[p.entry[r]]
@@ -133,15 +112,15 @@ func (s *schur) reduceMatrices(rx, rz []float64) {
 				p.c.mulSym(p.pushed, p.divided)
 			}
 			axpy(1, rz[p.from:p.to], p.pushed)
-			p.g.dotAdd(s.rhs, p.pushed, -1)
+			p.g.dotAdd(k.rhs, p.pushed, -1)
 		}
 	}
 }
 
 // recoverMatrices computes what was eliminated from the rest of x and z.
-func (s *schur) recoverMatrices(x, z, rz []float64) {
-	f := s.f
-	for _, p := range s.matrices {
+func (k *kkt) recoverMatrices(x, z, rz []float64) {
+	f := k.f
+	for _, p := range k.matrices {
 		zp := z[p.from:p.to]
 		switch p.c.form {
 		case eliminateRows:
@@ -167,8 +146,8 @@ func (s *schur) recoverMatrices(x, z, rz []float64) {
 //	-H dz + A dx = d - weight rz  is  -H (dz + H^-1 (d - weight rz)) + A dx = 0.
 //
 // H^-1 rz is computed once for all weights.
-func (s *schur) withoutTerm(rhsX, rhsZ, rz, d []float64, weight float64) {
-	for _, p := range s.matrices {
+func (k *kkt) withoutTerm(rhsX, rhsZ, rz, d []float64, weight float64) {
+	for _, p := range k.matrices {
 		if p.c.form != eliminateRows {
 			continue
 		}
@@ -187,15 +166,16 @@ func (s *schur) withoutTerm(rhsX, rhsZ, rz, d []float64, weight float64) {
 }
 
 // withTerm takes what withoutTerm has left in d off the dz that it has led to.
-func (s *schur) withTerm(dz, d []float64) {
-	for _, p := range s.matrices {
+func (k *kkt) withTerm(dz, d []float64) {
+	for _, p := range k.matrices {
 		if p.c.form == eliminateRows {
 			axpy(-1, d[p.from:p.to], dz[p.from:p.to])
 		}
 	}
 }
 
-func (s *schur) whole() bool { return s.eliminates }
+// whole says that some cone is eliminated, whose H has too few digits for differences from the iterate.
+func (k *kkt) whole() bool { return k.eliminates }
 
 // mulTransposed adds A'v to x, A being the rows of a part in the form eliminateRows.
 func (p *matrixPart) mulTransposed(x, v []float64) {

@@ -9,37 +9,37 @@ import (
 
 // chooseForms decides how each semidefinite cone takes part, marks the columns of
 // eliminated matrix variables with -1 in xpos, and their rows and eliminated ones in pos.
-func (s *schur) chooseForms(keep bool) {
-	partOf := make([]int32, s.f.m) // by row, the part and 1
-	for i, c := range s.cones {
+func (k *kkt) chooseForms(keep bool) {
+	partOf := make([]int32, k.f.m) // by row, the part and 1
+	for i, c := range k.cones {
 		if m, ok := c.(*semidefinite); ok {
-			p := &matrixPart{c: m, from: s.starts[i], to: s.starts[i+1]}
-			s.matrices = append(s.matrices, p)
+			p := &matrixPart{c: m, from: k.starts[i], to: k.starts[i+1]}
+			k.matrices = append(k.matrices, p)
 			for r := p.from; r < p.to; r++ {
-				partOf[r] = int32(len(s.matrices))
+				partOf[r] = int32(len(k.matrices))
 			}
 			allocate(p.to-p.from, &p.divided, &p.pushed, &p.work, &p.of, &p.term)
 		}
 	}
-	if len(s.matrices) == 0 {
+	if len(k.matrices) == 0 {
 		return
 	}
-	touched := s.touched(partOf)
-	for i, p := range s.matrices {
+	touched := k.touched(partOf)
+	for i, p := range k.matrices {
 		dim, t := p.to-p.from, &touched[i]
 		p.c.form = eliminateRows
 		if float64(len(t.columns)) > manyColumns*float64(dim) {
 			p.c.form = denseRows
 		}
-		if !keep && !t.shared && t.entries == dim && len(t.columns) == dim && s.takeOwn(p, t.columns) {
+		if !keep && !t.shared && t.entries == dim && len(t.columns) == dim && k.takeOwn(p, t.columns) {
 			p.c.form = eliminateColumns
 			for _, j := range t.columns {
-				s.xpos[j] = -1
+				k.xpos[j] = -1
 			}
 		}
 		if p.c.form != denseRows {
 			for r := p.from; r < p.to; r++ {
-				s.pos[r] = -1
+				k.pos[r] = -1
 			}
 		}
 	}
@@ -53,8 +53,8 @@ type touched struct {
 }
 
 // touched returns that of each part, partOf being the number of the part and 1 by row.
-func (s *schur) touched(partOf []int32) []touched {
-	f, out := s.f, make([]touched, len(s.matrices))
+func (k *kkt) touched(partOf []int32) []touched {
+	f, out := k.f, make([]touched, len(k.matrices))
 	inP := make([]bool, f.n)
 	for j := range f.n {
 		for _, i := range f.p.ind[f.p.ptr[j]:f.p.ptr[j+1]] {
@@ -90,8 +90,8 @@ func (s *schur) touched(partOf []int32) []touched {
 // has none, if more other rows have entries in these columns than there are columns, or if the
 // entries are so many that keeping the columns is less work: products of the other rows with each other
 // against one of each pair of columns and a larger matrix to factor.
-func (s *schur) takeOwn(p *matrixPart, columns []int32) bool {
-	f := s.f
+func (k *kkt) takeOwn(p *matrixPart, columns []int32) bool {
+	f := k.f
 	own, entry := make([]int32, len(columns)), make([]int32, len(columns))
 	for i := range own {
 		own[i] = -1
@@ -124,25 +124,25 @@ func (s *schur) takeOwn(p *matrixPart, columns []int32) bool {
 	return true
 }
 
-// link makes the members of the parts, whose unknowns are known now, and the groups of
+// makeMembers makes those of the parts, whose unknowns are known now, and the groups of
 // unknowns that they link with each other in K.
-func (s *schur) link() error {
-	f := s.f
-	for _, p := range s.matrices {
+func (k *kkt) makeMembers() error {
+	f := k.f
+	for _, p := range k.matrices {
 		p.g.n, p.g.sign, p.g.within = p.c.rows, -1, f.within()
 		switch p.c.form {
 		case eliminateRows:
 			p.g.sign = 1
-			p.g.members = f.members(p.from, p.to, func(j int32) int32 { return s.xpos[j] })
+			p.g.members = f.members(p.from, p.to, func(j int32) int32 { return k.xpos[j] })
 		case eliminateColumns:
-			p.g.members = s.otherRows(p)
+			p.g.members = k.otherRows(p)
 		case denseRows:
 			for i := p.from; i < p.to && !f.stop.Reached(100); i++ {
-				p.g.members = append(p.g.members, gramMember{unknown: s.pos[i], item: int32(i), row: []int32{int32(i - p.from)},
+				p.g.members = append(p.g.members, gramMember{unknown: k.pos[i], item: int32(i), row: []int32{int32(i - p.from)},
 					from: []int32{-1}})
 			}
 		}
-		s.eliminates = s.eliminates || p.c.form != denseRows
+		k.eliminates = k.eliminates || p.c.form != denseRows
 		members, order := int64(len(p.g.members)), int64(p.g.n)
 		if members*(members+1)/2 > math.MaxInt32 {
 			return ldl.ErrTooLarge
@@ -158,20 +158,20 @@ func (s *schur) link() error {
 		for i := range p.g.members {
 			group[i] = p.g.members[i].unknown
 		}
-		s.groups = append(s.groups, group)
+		k.groups = append(k.groups, group)
 	}
-	if s.eliminates {
+	if k.eliminates {
 		if err := f.memory.take("the directions of the refinement", 8*(2*outerSteps+3)*int64(f.n+f.m)); err != nil {
 			return err
 		}
-		s.outer = newOuter(f, s.matrices)
+		k.outer = newOuter(f, k.matrices)
 	}
 	return nil
 }
 
 // otherRows returns the rows, beside its own, that have entries in the columns of a matrix variable.
-func (s *schur) otherRows(p *matrixPart) (out []gramMember) {
-	f, at := s.f, make(map[int32]int) // only looked up, never walked
+func (k *kkt) otherRows(p *matrixPart) (out []gramMember) {
+	f, at := k.f, make(map[int32]int) // only looked up, never walked
 	for r, j := range p.own {
 		if f.stop.Reached(vectorWork + 50*int(f.a.ptr[j+1]-f.a.ptr[j])) {
 			return nil
@@ -181,12 +181,12 @@ func (s *schur) otherRows(p *matrixPart) (out []gramMember) {
 			if int(i) >= p.from && int(i) < p.to {
 				continue
 			}
-			k, ok := at[i]
+			o, ok := at[i]
 			if !ok {
-				k = len(out)
-				at[i], out = k, append(out, gramMember{unknown: s.pos[i], item: i})
+				o = len(out)
+				at[i], out = o, append(out, gramMember{unknown: k.pos[i], item: i})
 			}
-			out[k].row, out[k].from = append(out[k].row, int32(r)), append(out[k].from, e)
+			out[o].row, out[o].from = append(out[o].row, int32(r)), append(out[o].from, e)
 		}
 	}
 	return out
@@ -214,18 +214,18 @@ func (f *form) members(from, to int, unknown func(column int32) int32) []gramMem
 }
 
 // place finds the entries of K of all pairs of the grams.
-func (s *schur) place() error {
-	for _, p := range s.matrices {
+func (k *kkt) place() error {
+	for _, p := range k.matrices {
 		g := &p.g
 		g.place = make([]int32, 0, len(g.members)*(len(g.members)+1)/2)
 		for i := range g.members { // in rising order of their unknowns
 			u := g.members[i].unknown
-			if s.f.stop.Reached(2 * (i + int(s.mat.ptr[u+1]-s.mat.ptr[u]))) {
+			if k.f.stop.Reached(2 * (i + int(k.mat.ptr[u+1]-k.mat.ptr[u]))) {
 				return errStopped
 			}
-			s.mark(u)
+			k.mark(u)
 			for j := range i + 1 {
-				g.place = append(g.place, s.marked[g.members[j].unknown])
+				g.place = append(g.place, k.marked[g.members[j].unknown])
 			}
 		}
 	}

@@ -16,32 +16,32 @@ import (
 // (Eisenstat, Elman and Schultz 1983), which Toh, Todd and Tutuncu do with another Krylov
 // method: near the end of a degenerate problem the factors are too far from
 // the sums for plain refinement.
-func (s *schur) refineMatrices(x, z, rx, rz []float64, to accuracy) error {
-	if !s.eliminates {
+func (k *kkt) refineMatrices(x, z, rx, rz []float64, to accuracy) error {
+	if !k.eliminates {
 		return nil
 	}
-	o := &s.outer
+	o := &k.outer
 	limit := to.rows * (1 + max(maxAbs(rx), maxAbs(rz)))
-	last := s.outerResidual(x, z, rx, rz)
+	last := k.outerResidual(x, z, rx, rz)
 	if !(last > limit) {
 		return finiteOr(last)
 	}
 	copy(o.x, x)
 	copy(o.z, z)
 	for i := range o.d {
-		if s.f.stop.Reached(2 * (s.f.n + s.f.m)) {
+		if k.f.stop.Reached(2 * (k.f.n + k.f.m)) {
 			return errStopped
 		}
 		o.used = max(o.used, i+1)
 		d := &o.d[i]
 		copy(o.wx, o.rx)
 		copy(o.wz, o.rz)
-		if s.solveReduced(d.x, d.z, o.wx, o.wz, to) != nil {
+		if k.solveReduced(d.x, d.z, o.wx, o.wz, to) != nil {
 			break
 		}
-		s.outerProduct(d.imageX, d.imageZ, d.x, d.z)
+		k.outerProduct(d.imageX, d.imageZ, d.x, d.z)
 		for e := range o.d[:i] {
-			if s.f.stop.Reached(4 * (s.f.n + s.f.m)) {
+			if k.f.stop.Reached(4 * (k.f.n + k.f.m)) {
 				return errStopped
 			}
 			p := &o.d[e]
@@ -62,7 +62,7 @@ func (s *schur) refineMatrices(x, z, rx, rz []float64, to accuracy) error {
 			break
 		}
 	}
-	if now := s.outerResidual(x, z, rx, rz); !(now < last) {
+	if now := k.outerResidual(x, z, rx, rz); !(now < last) {
 		copy(x, o.x)
 		copy(z, o.z)
 	}
@@ -130,8 +130,8 @@ const outerSteps = 15
 
 // outerProduct writes P x + A'z and A x - H z into px and pz, in the columns and rows
 // that cones are eliminated onto; the others are zero.
-func (s *schur) outerProduct(px, pz, x, z []float64) {
-	f, o := s.f, &s.outer
+func (k *kkt) outerProduct(px, pz, x, z []float64) {
+	f, o := k.f, &k.outer
 	f.mulP(o.wx, x)
 	f.a.addMulT(o.wx, z)
 	f.mulA(o.wz, x)
@@ -143,15 +143,15 @@ func (s *schur) outerProduct(px, pz, x, z []float64) {
 	for _, r := range o.rows {
 		pz[r] = o.wz[r]
 		if i := int(r) - f.zero; i >= 0 {
-			pz[r] -= s.h[i] * z[r]
+			pz[r] -= k.h[i] * z[r]
 		}
 	}
 }
 
-// outerResidual writes the residuals of refineMatrices into s.outer and returns the largest.
-func (s *schur) outerResidual(x, z, rx, rz []float64) float64 {
-	o := &s.outer
-	s.outerProduct(o.rx, o.rz, x, z)
+// outerResidual writes the residuals of refineMatrices into k.outer and returns the largest.
+func (k *kkt) outerResidual(x, z, rx, rz []float64) float64 {
+	o := &k.outer
+	k.outerProduct(o.rx, o.rz, x, z)
 	for _, j := range o.columns {
 		o.rx[j] = rx[j] - o.rx[j]
 	}

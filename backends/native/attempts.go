@@ -7,14 +7,14 @@ import (
 	"github.com/conetune/conetune/backends/internal/ldl"
 )
 
-// strategy is a way from an iterate to a solution. An iteration factors at the scaling of the iterate, whose measures
-// are given with the tolerance, computes the affine direction, then the combined one with the step along it, and moves.
+// strategy is a way from an iterate to a solution.
 type strategy interface {
 	// String names the strategy in the log.
 	String() string
-	factor(p progress, eps float64) error
-	affine() error
-	combined(p progress, eps float64) error
+	// aim computes the direction of a predictor-corrector step (Mehrotra 1992), and the step along it: it factors at the
+	// scaling of the iterate, whose measures are given with the tolerance, and solves for the affine direction, then for
+	// the combined one.
+	aim(p progress, eps float64) error
 	// move takes the step and returns its length.
 	move() float64
 	// standing returns the part of the start that is left, as far as it counts as progress, and whether a stall counts.

@@ -133,19 +133,13 @@ func (d *direct) takeRoot() bool {
 	return true
 }
 
-func (d *direct) factor(progress, float64) error {
-	d.by.factor()
-	return nil
-}
-
-func (d *direct) affine() error {
-	d.primal, d.dual = 0, 0
-	return d.by.direction(1, 1, 0, false)
-}
-
-// combined computes the direction and the steps along d.
-func (d *direct) combined(p progress, eps float64) error {
+func (d *direct) aim(p progress, eps float64) error {
 	f := d.f
+	d.primal, d.dual = 0, 0
+	d.by.factor()
+	if err := d.by.direction(1, 1, 0, false); err != nil {
+		return err
+	}
 	primal, dual := d.longestApart(1)
 	// sigma = (mu after the predictor / mu)^e (Toh, Todd and Tutuncu 1999)
 	now := dot(d.s[f.zero:], d.z[f.zero:])

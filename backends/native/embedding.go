@@ -112,6 +112,16 @@ func inside(c cone, v []float64) {
 	}
 }
 
+func (e *embedding) aim(p progress, eps float64) error {
+	if err := e.factor(p, eps); err != nil {
+		return err
+	}
+	if err := e.affine(); err != nil {
+		return err
+	}
+	return e.combined()
+}
+
 // factor factors the matrix of the current scaling and solves for the constant part, with more regularisation if that
 // fails.
 func (e *embedding) factor(p progress, eps float64) error {
@@ -231,7 +241,7 @@ func (e *embedding) affine() error {
 
 // combined computes the direction to the mu that the affine one makes likely, with the second-order correction, and the
 // step along e.
-func (e *embedding) combined(progress, float64) error {
+func (e *embedding) combined() error {
 	primal, dual := e.longest()
 	rest := 1 - max(primal, dual)
 	sigma := rest * rest * rest

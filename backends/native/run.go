@@ -160,12 +160,12 @@ func (r *runner) step(ctx context.Context, p progress) (float64, error) {
 	if err := r.rescale(); err != nil {
 		return 0, err
 	}
-	err := r.aim(p)
+	err := r.strategy.aim(p, r.options.Eps)
 	if err != nil && r.strategy.relief() {
 		if l := r.options.Logger; l != nil {
 			l.DebugContext(ctx, "native", "attempt", r.strategy.String(), "because", err.Error())
 		}
-		err = r.aim(p)
+		err = r.strategy.aim(p, r.options.Eps)
 	}
 	if r.stopped() { // the direction is unfinished
 		return 0, errStopped
@@ -174,17 +174,6 @@ func (r *runner) step(ctx context.Context, p progress) (float64, error) {
 		return 0, err
 	}
 	return r.strategy.move(), nil
-}
-
-// aim computes the direction of a predictor-corrector step (Mehrotra 1992), and the step along it.
-func (r *runner) aim(p progress) error {
-	if err := r.strategy.factor(p, r.options.Eps); err != nil {
-		return err
-	}
-	if err := r.strategy.affine(); err != nil {
-		return err
-	}
-	return r.strategy.combined(p, r.options.Eps)
 }
 
 // gains notes whether the iterate is better than those before, and returns an error where root would gain more.

@@ -261,25 +261,24 @@ func (l *lowRank) row(g, v []float64, i int) {
 	}
 }
 
-// product writes CV into out; false where the time is over.
-func (l *lowRank) product(out, v []float64) bool {
+// product writes CV into out.
+func (l *lowRank) product(out, v []float64) {
 	for i := range l.n {
 		if l.stop.Reached(l.r * (1 + int(l.start[i+1]-l.start[i]))) {
-			return false
+			return
 		}
 		l.row(l.of(out, i), v, i)
 	}
-	return true
 }
 
 // sweep moves one row after the other to where the value is least.
-func (l *lowRank) sweep() bool {
+func (l *lowRank) sweep() {
 	g := make([]float64, l.r)
 	for range mostSweeps {
 		gain, value := 0.0, 0.0
 		for i := range l.n {
 			if l.stop.Reached(l.r * (1 + int(l.start[i+1]-l.start[i]))) {
-				return false
+				return
 			}
 			v := l.of(l.v, i)
 			l.row(g, l.v, i)
@@ -294,18 +293,15 @@ func (l *lowRank) sweep() bool {
 			}
 		}
 		if !(gain > sweepGain*value) {
-			return true
+			return
 		}
 	}
-	return true
 }
 
 // derive computes CV, the multipliers of the rows and the gradient, and returns the value, and the largest row of the
 // gradient in units of its multiplier.
-func (l *lowRank) derive() (value, worst float64, ok bool) {
-	if !l.product(l.cv, l.v) {
-		return 0, 0, false
-	}
+func (l *lowRank) derive() (value, worst float64) {
+	l.product(l.cv, l.v)
 	for i := range l.n {
 		v, g := l.of(l.v, i), l.of(l.grad, i)
 		copy(g, l.of(l.cv, i))
@@ -315,26 +311,23 @@ func (l *lowRank) derive() (value, worst float64, ok bool) {
 		value += of / 2
 		worst = max(worst, math.Sqrt(dense.Dot(g, g))/max(-of, math.SmallestNonzeroFloat64))
 	}
-	return value, worst, true
+	return value, worst
 }
 
 // curve writes the Hessian times u, whose rows are tangent, into l.cu.
-func (l *lowRank) curve(u []float64) bool {
-	if !l.product(l.cu, u) {
-		return false
-	}
+func (l *lowRank) curve(u []float64) {
+	l.product(l.cu, u)
 	for i := range l.n {
 		h, v := l.of(l.cu, i), l.of(l.v, i)
 		dense.Axpy(l.l[i], l.of(u, i), h)
 		dense.Axpy(-dense.Dot(h, v), v, h)
 	}
-	return true
 }
 
 // direction makes l.u a direction of Newton's method by conjugate gradients in units of the multipliers, which end
 // where they have lowered the residual to a share, or at a radius, where negative curvature leads, too (Steihaug 1983).
 // It returns by how much the quadratic model falls, and whether it is at the radius.
-func (l *lowRank) direction(share, radius float64) (falls float64, bounded, ok bool) {
+func (l *lowRank) direction(share, radius float64) (falls float64, bounded bool) {
 	clear(l.u)
 	clear(l.dir)
 	for i, g := range l.grad {
@@ -357,8 +350,8 @@ func (l *lowRank) direction(share, radius float64) (falls float64, bounded, ok b
 			dense.Axpy(1/l.unit(i), l.of(l.res, i), d)
 		}
 		ud, dd = scale*ud, now+scale*scale*dd
-		if !l.curve(l.dir) {
-			return 0, false, false
+		if l.curve(l.dir); l.stop.Reached(0) {
+			break
 		}
 		bend := dense.Dot(l.dir, l.cu)
 		size := now / bend
@@ -380,7 +373,7 @@ func (l *lowRank) direction(share, radius float64) (falls float64, bounded, ok b
 			break
 		}
 	}
-	return falls, bounded, true
+	return falls, bounded
 }
 
 // unit is the multiplier of a row, as far as it is one.
@@ -421,54 +414,44 @@ func (l *lowRank) reduce(share float64) bool {
 }
 
 // newton goes on until rows of the gradient are that small, by steps within a radius that follows what the quadratic
-// model is worth; false where the time is over.
-func (l *lowRank) newton(small float64, o *backends.Options) bool {
-	value, worst, ok := l.derive()
+// model is worth.
+func (l *lowRank) newton(small float64, o *backends.Options) {
+	value, worst := l.derive()
 	most := 0.0
 	for _, v := range l.l {
 		most += max(v, 0)
 	}
 	l.least = leastUnit * most / float64(l.n)
 	most = math.Sqrt(most)
-	for radius := most / 4; ok && worst > small && l.iterations < o.MaxIterations; l.iterations++ {
+	for radius := most / 4; worst > small && l.iterations < o.MaxIterations && !l.stop.Reached(0); l.iterations++ {
 		if o.History {
 			bound := -2*value - l.paid()
 			l.history = append(l.history, backends.Iteration{Objective: bound, DualObjective: bound,
 				Residuals: backends.Residuals{Primal: worst}})
 		}
 		if l.reduce(lowRankDrop * worst) {
-			if value, worst, ok = l.derive(); !ok {
-				return false
-			}
+			value, worst = l.derive()
 		}
-		falls, bounded, fine := l.direction(min(leastLess, math.Sqrt(worst)), radius)
-		if !fine {
-			return false
-		}
+		falls, bounded := l.direction(min(leastLess, math.Sqrt(worst)), radius)
 		copy(l.kept, l.v)
 		dense.Axpy(1, l.u, l.v)
 		for i := range l.n {
 			unitLength(l.of(l.v, i))
 		}
 		before := value
-		if value, worst, ok = l.derive(); !ok {
-			return false
-		}
+		value, worst = l.derive()
 		noise := lastDigits * math.Abs(before)
 		switch ratio := (before - value + noise) / (falls + noise); {
 		case !(ratio >= 0.25):
 			radius /= 4
 			if !(ratio > 0.1) {
 				copy(l.v, l.kept)
-				if value, worst, ok = l.derive(); !ok {
-					return false
-				}
+				value, worst = l.derive()
 			}
 		case ratio > 0.75 && bounded:
 			radius = min(2*radius, most)
 		}
 	}
-	return ok
 }
 
 // paid is what the diagonals of B and Z make of the value.
@@ -483,10 +466,7 @@ func (l *lowRank) paid() (sum float64) {
 // has a share of its diagonal in the place of itself, so that both are definite beyond rounding.
 func (l *lowRank) point(more, share float64) *backends.Solution {
 	s, z := make([]float64, l.n), make([]float64, len(l.b))
-	for j, k := 0, 0; j < l.n; j++ {
-		if l.stop.Reached(l.r * (l.n - j)) {
-			return nil
-		}
+	for j, k := 0, 0; j < l.n && !l.stop.Reached(l.r*(l.n-j)); j++ {
 		v, by := l.of(l.v, j), math.Sqrt2*(1-share)*math.Sqrt(l.d[j])
 		s[j], z[k] = (l.l[j]+more)/l.d[j], l.d[j]
 		for i := j + 1; i < l.n; i++ {
@@ -504,12 +484,8 @@ func (l *lowRank) solve(judge *backends.Judge, o backends.Options) *backends.Sol
 	if o.MaxIterations == 0 || o.MaxIterations > lowRankSteps {
 		o.MaxIterations = lowRankSteps
 	}
-	if !l.sweep() {
-		return nil
-	}
-	if !l.newton(gradientPart*slackPart*o.Eps, &o) {
-		return nil
-	}
+	l.sweep()
+	l.newton(gradientPart*slackPart*o.Eps, &o)
 	sum := 0.0
 	for _, v := range l.l {
 		sum += v
@@ -519,7 +495,7 @@ func (l *lowRank) solve(judge *backends.Judge, o backends.Options) *backends.Sol
 	}
 	gap := o.Eps * max(1, math.Abs(l.paid()-sum))
 	sol := l.point(slackPart*gap/float64(l.n), multiplierPart*gap/sum)
-	if sol == nil || !judge.Optimal(sol.X, sol.S, sol.Z, o.Eps) || judge.Unsettled(sol.X, sol.S, sol.Z, o.Eps) > 1 {
+	if l.stop.Reached(0) || !judge.Optimal(sol.X, sol.S, sol.Z, o.Eps) || judge.Unsettled(sol.X, sol.S, sol.Z, o.Eps) > 1 {
 		return nil
 	}
 	return sol

@@ -211,21 +211,7 @@ func unpack(m, v []float64, n int) {
 		}
 		at += n - j
 	}
-	mirror(m, n)
-}
-
-// mirror copies the lower triangle of m to the upper one.
-func mirror(m []float64, n int) {
-	for jb := 0; jb < n; jb += tile {
-		for ib := jb; ib < n; ib += tile {
-			for j := jb; j < min(jb+tile, n); j++ {
-				col := m[j*n : j*n+n]
-				for i := max(ib, j+1); i < min(ib+tile, n); i++ {
-					m[i*n+j] = col[i]
-				}
-			}
-		}
-	}
+	dense.Mirror(m, n)
 }
 
 // packMean writes the svec of (m + m')/2 into v.
@@ -317,7 +303,7 @@ func (t *triangular) inverse(x, out, w []float64) {
 		}
 		t.GemmNT(nb, i+nb, n-i, w[i+i*n:], n, x[i*n:], n, out[i:], n)
 	}
-	mirror(out, n)
+	dense.Mirror(out, n)
 }
 
 // multiply overwrites V with -V X D^-1.

@@ -77,12 +77,13 @@ func Scale(v []float64, by float64) {
 // Mirror copies the lower triangle of a matrix of order n, by columns, to the upper one, in blocks that stay in the
 // cache.
 func Mirror(h []float64, n int) {
-	const block = 64
+	const block = 16
 	for j0 := 0; j0 < n; j0 += block {
 		for i0 := j0; i0 < n; i0 += block {
 			for j := j0; j < min(n, j0+block); j++ {
+				column := h[j*n : j*n+n]
 				for i := max(i0, j+1); i < min(n, i0+block); i++ {
-					h[i*n+j] = h[j*n+i]
+					h[i*n+j] = column[i]
 				}
 			}
 		}

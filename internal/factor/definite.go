@@ -91,9 +91,5 @@ func (f *Definite) Inverse(to, work, scaled []float64) {
 	}
 	clear(to)
 	dense.SyrkNT(n, n, work, n, scaled, n, to, n)
-	for j := range n {
-		for i := j + 1; i < n; i++ {
-			to[j+i*n] = to[i+j*n]
-		}
-	}
+	dense.Mirror(to, n)
 }

@@ -32,7 +32,7 @@ const rotatedDim = 4
 // basisRows writes the columns of a cone in its basis, which is triangular for curved cones, and orthogonal else.
 func (w *patternWriter) basisRows(c, from, to int) {
 	n := to - from
-	t := inBasis{cone: w.cones[c].(basisCone), row: from, unknown: w.pos[from], from: int32(len(w.mat.ind)),
+	t := inBasis{cone: w.cones[c].cone.(basisCone), row: from, unknown: w.pos[from], from: int32(len(w.mat.ind)),
 		u: make([]float64, n*n), values: make([]float64, n)}
 	count := func(i int32) int { return int(w.start[from+int(i)+1] - w.start[from+int(i)]) }
 	for i := range n {

@@ -60,15 +60,14 @@ func (d *direct) start() error {
 	d.begin()
 	d.by = d.sums
 	norms := make([]float64, f.n) // of the columns in the rows of a cone
-	for i, c := range d.cones {
-		from, to := d.starts[i], d.starts[i+1]
+	for _, c := range d.cones {
 		clear(norms)
 		for j := range f.n {
 			if f.stop.Reached(vectorWork + int(f.a.ptr[j+1]-f.a.ptr[j])) {
 				return errStopped
 			}
 			for e := f.a.ptr[j]; e < f.a.ptr[j+1]; e++ {
-				if r := int(f.a.ind[e]); r >= from && r < to {
+				if r := int(f.a.ind[e]); r >= c.from && r < c.to {
 					norms[j] += f.a.val[e] * f.a.val[e]
 				}
 			}
@@ -82,10 +81,10 @@ func (d *direct) start() error {
 				z = max(z, root*(1+math.Abs(f.q[j]))/(1+v))
 			}
 		}
-		s = max(s, norm2(f.b[from:to]))
-		unit(c, d.of(i, d.s), d.of(i, d.z))
-		scaleBy(d.of(i, d.s), startInside*s)
-		scaleBy(d.of(i, d.z), z)
+		s = max(s, norm2(c.of(f.b)))
+		unit(c.cone, c.of(d.s), c.of(d.z))
+		scaleBy(c.of(d.s), startInside*s)
+		scaleBy(c.of(d.z), z)
 	}
 	return nil
 }
@@ -240,8 +239,8 @@ func (s sums) direction(wx, wz, target float64, second bool) error {
 	if target == 0 {
 		to = accuracy{left: predictorLeft, rows: predictorRows}
 		s.affineTerm()
-	} else if err := s.combinedTerm(target, second); err != nil {
-		return err
+	} else {
+		s.combinedTerm(target, second)
 	}
 	if err := s.newton(wx, wz, to); err != nil {
 		return err

@@ -52,8 +52,8 @@ func (e *embedding) start(differences bool) error {
 	e.differences, e.constant = differences, false
 	clear(e.s)
 	clear(e.z)
-	for i, c := range e.cones {
-		unit(c, e.of(i, e.s), e.of(i, e.z))
+	for _, c := range e.cones {
+		unit(c.cone, c.of(e.s), c.of(e.z))
 	}
 	if len(e.nonsymmetric) > 0 {
 		// The centre of all cones with x = 0: s and z cannot be moved inside one by one, as the pair would be far from the
@@ -98,9 +98,9 @@ func (e *embedding) startLeastSquares() error {
 	for i := f.zero; i < f.m; i++ {
 		e.s[i] = -negative[i]
 	}
-	for i, c := range e.cones {
-		inside(c, e.of(i, e.s))
-		inside(c, e.of(i, e.z))
+	for _, c := range e.cones {
+		inside(c.cone, c.of(e.s))
+		inside(c.cone, c.of(e.z))
 	}
 	return nil
 }
@@ -262,9 +262,7 @@ func (e *embedding) correct(sigma float64, second bool) error {
 	if second {
 		kt += e.dkap * e.dtau
 	}
-	if err := e.combinedTerm(target, second); err != nil {
-		return err
-	}
+	e.combinedTerm(target, second)
 	if err := e.direction(1-sigma, kt, e.target); err != nil {
 		return err
 	}
@@ -349,8 +347,8 @@ func (e *embedding) scaledNorm(inv float64) float64 {
 		return 0
 	}
 	sum := 0.0
-	for i, c := range e.cones {
-		dz, h := e.of(i, e.dz), e.of(i, e.ds)
+	for _, c := range e.cones {
+		dz, h := c.of(e.dz), c.of(e.ds)
 		c.mulH(h, dz)
 		sum += dot(dz, h)
 	}
@@ -370,11 +368,8 @@ func (e *embedding) longest() (primal, dual float64) {
 	if e.apart {
 		return e.longestApart(a)
 	}
-	for i, c := range e.cones {
-		if e.f.stop.Reached(4 * (e.starts[i+1] - e.starts[i])) {
-			return 0, 0
-		}
-		a = c.step(e.of(i, e.s), e.of(i, e.z), e.of(i, e.ds), e.of(i, e.dz), a)
+	for c := range e.each {
+		a = c.step(c.of(e.s), c.of(e.z), c.of(e.ds), c.of(e.dz), a)
 	}
 	return a, a
 }
@@ -385,7 +380,7 @@ func (e *embedding) central(a float64) float64 {
 	sz := dot(e.s, e.z) + e.tau*e.kappa
 	cross := dot(e.s, e.dz) + dot(e.ds, e.z) + e.tau*e.dkap + e.dtau*e.kappa
 	square := dot(e.ds, e.dz) + e.dtau*e.dkap
-	outside := func(p pathRows) bool {
+	outside := func(p placed) bool {
 		s, z := e.trialS[:p.to-p.from], e.trialZ[:p.to-p.from]
 		by := unitOf(e.tau+a*e.dtau, e.kappa+a*e.dkap)
 		for k := range s { // as move does
@@ -393,7 +388,7 @@ func (e *embedding) central(a float64) float64 {
 			s[k], z[k] = (e.s[r]+a*e.ds[r])*by, (e.z[r]+a*e.dz[r])*by
 		}
 		mu := (sz + a*cross + a*a*square) / (e.degree + 1)
-		return !p.c.central(s, z, mu*by*by)
+		return !p.cone.(*nonsymmetric).central(s, z, mu*by*by)
 	}
 	for a >= minStep && !e.f.stop.Reached(200*len(e.nonsymmetric)) {
 		if !slices.ContainsFunc(e.nonsymmetric, outside) {
@@ -422,10 +417,10 @@ func (e *embedding) move() float64 {
 		scaleBy(e.z, tauX/tauZ)
 	}
 	e.normalise()
-	for i, c := range e.cones {
-		if c, ok := c.(*secondOrder); ok {
-			c.pullIn(e.of(i, e.s))
-			c.pullIn(e.of(i, e.z))
+	for _, c := range e.cones {
+		if q, ok := c.cone.(*secondOrder); ok {
+			q.pullIn(c.of(e.s))
+			q.pullIn(c.of(e.z))
 		}
 	}
 	return max(e.primal, e.dual)

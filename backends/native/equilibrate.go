@@ -292,7 +292,7 @@ func (s *solver) load() error {
 	if s.run.k.load() || s.form.stop.Reached(0) {
 		return nil
 	}
-	k, err := newKKT(s.form, s.run.cones, s.run.starts, true)
+	k, err := newKKT(s.form, s.run.cones, true)
 	if err != nil {
 		s.run = nil // its cones have another form already
 		return err

@@ -102,8 +102,8 @@ func (r *runner) pursue(p progress, factors int) *backends.Solution {
 			if used == factors || r.iterations >= o.MaxIterations || used >= reachAstray && !(left < reachLeft*least) {
 				return nil
 			}
-			for i, c := range e.cones {
-				if _, ok := c.(*nonsymmetric); !ok && !c.scale(e.of(i, e.s), e.of(i, e.z)) {
+			for _, c := range e.cones {
+				if _, ok := c.cone.(*nonsymmetric); !ok && !c.scale(c.of(e.s), c.of(e.z)) {
 					return nil
 				}
 			}
@@ -128,7 +128,7 @@ func (r *runner) pursue(p progress, factors int) *backends.Solution {
 }
 
 // withoutEigenvectors says whether smoothing changes s - z.
-func withoutEigenvectors(c cone) bool {
-	m, ok := c.(*semidefinite)
+func withoutEigenvectors(c placed) bool {
+	m, ok := c.cone.(*semidefinite)
 	return ok && m.rows > eigenOrder
 }

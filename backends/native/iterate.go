@@ -14,9 +14,8 @@ import (
 type iterate struct {
 	f            *form
 	k            *kkt
-	cones        []cone
-	starts       []int
-	nonsymmetric []pathRows // the cones that are
+	cones        []placed
+	nonsymmetric []placed // those that are
 	degree       float64
 
 	x, s, z    []float64
@@ -70,7 +69,7 @@ func newIterate(f *form) (*iterate, error) {
 	allocate(n, &it.x, &it.px, &it.atz, &it.rx, &it.dx, &it.rhsX, &it.best.x)
 	allocate(m, &it.s, &it.z, &it.ax, &it.rz, &it.ds, &it.dz, &it.d, &it.rhsZ, &it.best.s, &it.best.z)
 	var err error
-	it.k, err = newKKT(f, it.cones, it.starts, false)
+	it.k, err = newKKT(f, it.cones, false)
 	return it, err
 }
 
@@ -80,20 +79,23 @@ func (it *iterate) bytes() int64 {
 	return 8*(8*int64(f.n)+13*int64(f.m)) + 16*int64(f.nonneg) + bytesOf(f.blocks)
 }
 
-// pathRows is a nonsymmetric cone with its rows.
-type pathRows struct {
-	c        *nonsymmetric
+// placed is a cone with its rows.
+type placed struct {
+	cone
 	from, to int
 }
+
+// of returns the rows of the cone in v.
+func (p placed) of(v []float64) []float64 { return v[p.from:p.to] }
 
 // makeCones makes the cones, in the order of their rows.
 func (it *iterate) makeCones() {
 	f, at := it.f, it.f.zero
 	add := func(c cone, dim int) {
-		if p, ok := c.(*nonsymmetric); ok {
-			it.nonsymmetric = append(it.nonsymmetric, pathRows{p, at, at + dim})
+		it.cones = append(it.cones, placed{c, at, at + dim})
+		if _, ok := c.(*nonsymmetric); ok {
+			it.nonsymmetric = append(it.nonsymmetric, placed{c, at, at + dim})
 		}
-		it.cones, it.starts = append(it.cones, c), append(it.starts, at)
 		at += dim
 	}
 	if f.nonneg > 0 {
@@ -106,11 +108,16 @@ func (it *iterate) makeCones() {
 		}
 		add(kindOf(c.Kind).maker(c, work), c.Dim)
 	}
-	it.starts = append(it.starts, at)
 }
 
-// of returns the rows of cone i in v.
-func (it *iterate) of(i int, v []float64) []float64 { return v[it.starts[i]:it.starts[i+1]] }
+// each yields the cones, until the stop is reached.
+func (it *iterate) each(yield func(c placed) bool) {
+	for _, c := range it.cones {
+		if it.f.stop.Reached(4*(c.to-c.from)) || !yield(c) {
+			return
+		}
+	}
+}
 
 // keep takes the iterate as the best point if its error is the least.
 func (it *iterate) keep(worst float64) {
@@ -126,13 +133,13 @@ func (it *iterate) keep(worst float64) {
 // rescale computes the scalings of the cones.
 func (it *iterate) rescale() error {
 	ok := true
-	for i, c := range it.cones {
-		if it.f.stop.Reached(4 * (it.starts[i+1] - it.starts[i])) {
-			return errStopped
-		}
-		ok = c.scale(it.of(i, it.s), it.of(i, it.z)) && ok
+	for c := range it.each {
+		ok = c.scale(c.of(it.s), c.of(it.z)) && ok
 	}
-	if !ok {
+	switch {
+	case it.f.stop.Reached(0):
+		return errStopped
+	case !ok:
 		return errOutside
 	}
 	return nil
@@ -201,45 +208,38 @@ func (it *iterate) affineSlacks() {
 	}
 	clear(it.ds[:f.zero])
 	ds, s, dz := it.ds[f.zero:], it.s[f.zero:], it.dz[f.zero:]
-	for i, h := range it.cones[0].(*nonnegative).h {
+	for i, h := range it.cones[0].cone.(*nonnegative).h {
 		ds[i] = -s[i] - h*dz[i]
 	}
 }
 
 // affineTerm writes the complementarity term of the pure Newton direction.
 func (it *iterate) affineTerm() {
-	for i, c := range it.cones {
-		c.affine(it.of(i, it.d), it.of(i, it.s))
+	for _, c := range it.cones {
+		c.affine(c.of(it.d), c.of(it.s))
 	}
 }
 
 // combinedTerm writes the complementarity term for mu = target, with the second-order correction of the direction at
 // hand if wanted.
-func (it *iterate) combinedTerm(target float64, second bool) error {
+func (it *iterate) combinedTerm(target float64, second bool) {
 	if !second {
 		clear(it.ds)
 		clear(it.dz)
 	}
-	for i, c := range it.cones {
-		if it.f.stop.Reached(4 * (it.starts[i+1] - it.starts[i])) {
-			return errStopped
-		}
-		c.combined(it.of(i, it.d), it.of(i, it.s), it.of(i, it.z), it.of(i, it.ds), it.of(i, it.dz), target)
+	for c := range it.each {
+		c.combined(c.of(it.d), c.of(it.s), c.of(it.z), c.of(it.ds), c.of(it.dz), target)
 	}
-	return nil
 }
 
 // longestApart returns the largest steps at most limit for s and for z. It clears the complementarity term.
 func (it *iterate) longestApart(limit float64) (primal, dual float64) {
 	primal, dual = limit, limit
 	clear(it.d)
-	for i, c := range it.cones {
-		if it.f.stop.Reached(4 * (it.starts[i+1] - it.starts[i])) {
-			return 0, 0
-		}
-		s, z, zero := it.of(i, it.s), it.of(i, it.z), it.of(i, it.d)
-		primal = c.step(s, z, it.of(i, it.ds), zero, primal)
-		dual = c.step(s, z, zero, it.of(i, it.dz), dual)
+	for c := range it.each {
+		s, z, zero := c.of(it.s), c.of(it.z), c.of(it.d)
+		primal = c.step(s, z, c.of(it.ds), zero, primal)
+		dual = c.step(s, z, zero, c.of(it.dz), dual)
 	}
 	return primal, dual
 }

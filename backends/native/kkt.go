@@ -22,8 +22,7 @@ import (
 // other unknowns, see matrixPart.
 type kkt struct {
 	f       *form
-	cones   []cone
-	starts  []int // first row of each cone
+	cones   []placed
 	size    int
 	mat     csc     // upper triangle, the diagonal at the end of each column
 	diag    []int32 // the place of the diagonal of every column
@@ -260,7 +259,7 @@ func (k *kkt) write() {
 	copy(k.mat.val, k.base)
 	f.stop.Reached(len(k.mat.val))
 	for c, cn := range k.cones {
-		if f.stop.Reached(4 * (k.starts[c+1] - k.starts[c])) {
+		if f.stop.Reached(4 * (cn.to - cn.from)) {
 			return
 		}
 		switch cn.block() {
@@ -271,8 +270,8 @@ func (k *kkt) write() {
 				}
 			}
 		case rankTwoBlock:
-			shift := cn.(*secondOrder).writeH(k.mat.val, k.at[c])
-			for _, p := range k.pos[k.starts[c]:k.starts[c+1]] {
+			shift := cn.cone.(*secondOrder).writeH(k.mat.val, k.at[c])
+			for _, p := range k.pos[cn.from:cn.to] {
 				k.shift[p] = -shift
 			}
 			k.shift[k.extra[c]], k.shift[k.extra[c]+1] = -shift, shift

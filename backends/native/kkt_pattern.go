@@ -191,12 +191,12 @@ func (w *patternWriter) equations() {
 
 // coneRows writes the columns of the rows of the other cones.
 func (w *patternWriter) coneRows() {
-	for c := range w.cones {
+	for c, cn := range w.cones {
 		if w.err != nil {
 			return
 		}
-		from, to := w.starts[c], w.starts[c+1]
-		switch block := w.cones[c].block(); block {
+		from, to := cn.from, cn.to
+		switch block := cn.block(); block {
 		case basisBlock:
 			w.basisRows(c, from, to)
 		case eliminatedBlock:
@@ -239,7 +239,7 @@ func (w *patternWriter) rankTwo() {
 		}
 		for side, sign := range [2]int8{-1, 1} { // v, then u
 			j := int(w.extra[c]) + side
-			for i := w.starts[c]; i < w.starts[c+1]; i++ {
+			for i := cn.from; i < cn.to; i++ {
 				w.at[c] = append(w.at[c], w.push(w.pos[i]))
 			}
 			w.diag[j] = w.push(int32(j))

@@ -129,10 +129,9 @@ func factoredAt(t *testing.T, rng *rand.Rand, p *backends.Problem) *iterate {
 	it := must.Of(newIterate(f))(t)
 	f.fill(p, newMatrices)
 	require.True(t, it.k.load())
-	for i, c := range it.cones {
-		from, to := it.starts[i], it.starts[i+1]
-		copy(it.s[from:to], interior(rng, c, to-from, 0.5))
-		copy(it.z[from:to], interior(rng, c, to-from, 0.5))
+	for _, c := range it.cones {
+		copy(c.of(it.s), interior(rng, c, c.to-c.from, 0.5))
+		copy(c.of(it.z), interior(rng, c, c.to-c.from, 0.5))
 	}
 	require.NoError(t, it.rescale())
 	it.k.refactor()
@@ -154,12 +153,12 @@ func requireNewton(t *testing.T, rng *rand.Rand, p *backends.Problem, within flo
 	for j := range rx {
 		require.InDelta(t, rx[j], px[j]+atz[j], within)
 	}
-	for i, c := range it.cones {
-		zc, hc := it.of(i, z), it.of(i, hz)
+	for _, c := range it.cones {
+		zc, hc := c.of(z), c.of(hz)
 		want := make([]float64, len(zc)) // A x - rz
-		copy(want, it.of(i, ax))
-		axpy(-1, it.of(i, rz), want)
-		if m, ok := c.(*semidefinite); ok && m.block() == eliminatedBlock && it.inverse(m) {
+		copy(want, c.of(ax))
+		axpy(-1, c.of(rz), want)
+		if m, ok := c.cone.(*semidefinite); ok && m.block() == eliminatedBlock && it.inverse(m) {
 			m.mulSym(hc, want)
 			require.InDeltaSlice(t, zc, hc, within)
 			continue

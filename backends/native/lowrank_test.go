@@ -311,8 +311,7 @@ func TestRootSolvesTheNewtonSystem(t *testing.T) {
 			require.InDelta(t, target-second, it.s[i]*it.z[i]+it.ds[i]*it.z[i]+it.s[i]*it.dz[i], 1e-12)
 		}
 		for c, order := range orders {
-			from, to := it.starts[c+1], it.starts[c+2]
-			at := func(v []float64) *mat.Dense { return matrixOf(v[from:to], order) }
+			at := func(v []float64) *mat.Dense { return matrixOf(it.cones[c+1].of(v), order) }
 			var inverse, left, product mat.Dense
 			require.NoError(t, inverse.Inverse(at(it.s)))
 			// Z + dZ + sym((Z dS + dZ' dS') S^-1) - target S^-1 = 0

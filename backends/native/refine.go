@@ -116,13 +116,13 @@ func (k *kkt) parts(v []float64) (columns, equations, rows []float64) {
 }
 
 // newKKT analyses the Newton systems of f. With keep, no column is eliminated.
-func newKKT(f *form, cones []cone, starts []int, keep bool) (*kkt, error) {
+func newKKT(f *form, cones []placed, keep bool) (*kkt, error) {
 	f.memory.taken -= f.kkt // of those that these replace
 	before := f.memory.taken
 	defer func() { f.kkt = f.memory.taken - before }()
-	k := &kkt{f: f, cones: cones, starts: starts, xpos: make([]int32, f.n), pos: make([]int32, f.m)}
+	k := &kkt{f: f, cones: cones, xpos: make([]int32, f.n), pos: make([]int32, f.m)}
 	for _, c := range cones {
-		if d, ok := c.(*nonnegative); ok {
+		if d, ok := c.cone.(*nonnegative); ok {
 			k.h = d.h
 		}
 	}

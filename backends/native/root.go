@@ -94,11 +94,11 @@ func newRoot(it *iterate) *root {
 	for j := range f.n {
 		fits = fits && f.a.ptr[j] < f.a.ptr[j+1]
 	}
-	for i, c := range it.cones {
-		switch c := c.(type) {
+	for _, p := range it.cones {
+		switch c := p.cone.(type) {
 		case *nonnegative:
 		case *semidefinite:
-			q.parts = append(q.parts, &rootPart{c: c, from: it.starts[i], to: it.starts[i+1], at: q.rows})
+			q.parts = append(q.parts, &rootPart{c: c, from: p.from, to: p.to, at: q.rows})
 			q.rows += c.rows * c.rows
 			fits = fits && q.rows*q.n <= rootLimit
 		default:

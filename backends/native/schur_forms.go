@@ -11,9 +11,9 @@ import (
 // eliminated matrix variables with -1 in xpos, and their rows and eliminated ones in pos.
 func (k *kkt) chooseForms(keep bool) {
 	partOf := make([]int32, k.f.m) // by row, the part and 1
-	for i, c := range k.cones {
-		if m, ok := c.(*semidefinite); ok {
-			p := &matrixPart{c: m, from: k.starts[i], to: k.starts[i+1]}
+	for _, c := range k.cones {
+		if m, ok := c.cone.(*semidefinite); ok {
+			p := &matrixPart{c: m, from: c.from, to: c.to}
 			k.matrices = append(k.matrices, p)
 			for r := p.from; r < p.to; r++ {
 				partOf[r] = int32(len(k.matrices))

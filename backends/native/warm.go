@@ -43,8 +43,8 @@ func (e *embedding) load(pt *backends.Point) (ok bool, why string) {
 func (e *embedding) warm(eps float64) (ok bool, why string) {
 	f := e.f
 	inside := true
-	for i, c := range e.cones {
-		s, z := e.of(i, e.s), e.of(i, e.z)
+	for _, c := range e.cones {
+		s, z := c.of(e.s), c.of(e.z)
 		inside = inside && !f.stop.Reached(smoothingWork*len(s)) && c.shift(s) <= 0 && c.shift(z) <= 0
 	}
 	e.residuals()
@@ -75,8 +75,8 @@ func (e *embedding) warm(eps float64) (ok bool, why string) {
 
 // smooth moves all pairs to the central path of mu; false if the context or the time has ended.
 func (e *embedding) smooth(mu float64) bool {
-	for i, c := range e.cones {
-		s, z := e.of(i, e.s), e.of(i, e.z)
+	for _, c := range e.cones {
+		s, z := c.of(e.s), c.of(e.z)
 		c.smooth(s, z, mu)
 		if e.f.stop.Reached(smoothingWork * len(s)) {
 			return false
@@ -98,13 +98,13 @@ func (e *embedding) multipliers() bool {
 	if len(e.nonsymmetric) > 0 {
 		return false
 	}
-	for i, c := range e.cones {
-		s, z := e.of(i, e.s), e.of(i, e.z)
-		copy(e.of(i, e.ds), s)
-		if q, ok := c.(inverseCone); ok {
+	for _, c := range e.cones {
+		s, z := c.of(e.s), c.of(e.z)
+		copy(c.of(e.ds), s)
+		if q, ok := c.cone.(inverseCone); ok {
 			q.invert(s, z)
 		} else {
-			unit(c, s, z)
+			unit(c.cone, s, z)
 		}
 	}
 	err := e.rescale()

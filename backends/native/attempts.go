@@ -84,7 +84,7 @@ func (r *runner) attempts(from origin) []attempt {
 }
 
 // rooted says whether the strategy at work is direct with root.
-func (r *runner) rooted() bool { return r.strategy == strategy(r.direct) && r.direct.rooted() }
+func (r *runner) rooted() bool { return r.strategy == strategy(r.direct) && r.direct.rooted }
 
 // try makes the attempts of a list. The status is backends.Unsolved where none came to an end, and the error says why
 // the last one did not.

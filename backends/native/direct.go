@@ -13,31 +13,20 @@ import "math"
 // what stalls here goes to the embedding.
 type direct struct {
 	*iterate
-	by           directions
-	sums         sums
 	root         *root // made when it is first needed
+	rooted       bool  // the directions come from it, and not from the Newton systems
 	faced        []faced
 	left         bool    // the last run was in a face, where no other goes on
 	first        remains // at the start, taken down by standing
 	primal, dual float64 // the longest steps, then those to take
 }
 
-// directions computes the directions of direct.
-type directions interface {
-	// String names the way in the log.
-	String() string
-	// factor factors at the current scaling.
-	factor()
-	// direction computes the direction to mu = target, 0 for the affine one, with or without the second-order term of the
-	// direction at hand, the right-hand sides being -wx and -wz times the residuals.
-	direction(wx, wz, target float64, second bool) error
-	// struggles says that the last directions took so much work that another way is called for.
-	struggles() bool
+func (d *direct) String() string {
+	if d.rooted {
+		return "direct, least squares"
+	}
+	return "direct, Schur complement"
 }
-
-func newDirect(it *iterate) *direct { return &direct{iterate: it, by: sums{it}, sums: sums{it}} }
-
-func (d *direct) String() string { return "direct, " + d.by.String() }
 
 // fits says whether the problem is one for the direct method.
 func (d *direct) fits() bool {
@@ -46,7 +35,7 @@ func (d *direct) fits() bool {
 
 // begin forgets the directions of the iterate.
 func (d *direct) begin() {
-	d.first = remains{}
+	d.first, d.rooted = remains{}, false
 	d.tau, d.kappa, d.dtau, d.dkap = 1, 0, 0, 0
 }
 
@@ -58,7 +47,6 @@ func (d *direct) start() error {
 	clear(d.s)
 	clear(d.z)
 	d.begin()
-	d.by = d.sums
 	norms := make([]float64, f.n) // of the columns in the rows of a cone
 	for _, c := range d.cones {
 		clear(norms)
@@ -99,17 +87,14 @@ func (d *direct) startAtBest() error {
 		scaleBy(v, 1/b.tau)
 	}
 	d.begin()
-	if d.by = d.sums; !d.takeRoot() && d.f.stop.Reached(0) {
+	if !d.takeRoot() && d.f.stop.Reached(0) {
 		return errStopped
 	}
 	return nil
 }
 
 // relief goes over to root, if that is possible and not done.
-func (d *direct) relief() bool { return !d.rooted() && d.takeRoot() }
-
-// rooted says whether the directions come from root.
-func (d *direct) rooted() bool { return d.root != nil && d.by == directions(d.root) }
+func (d *direct) relief() bool { return !d.rooted && d.takeRoot() }
 
 // takeRoot goes over to root, if the problem is one for it: all rows are inequalities or of
 // semidefinite cones, and B is not too large.
@@ -128,15 +113,19 @@ func (d *direct) takeRoot() bool {
 		return false
 	}
 	d.root.take()
-	d.by = d.root
+	d.rooted = true
 	return true
 }
 
 func (d *direct) aim(p progress, eps float64) error {
 	f := d.f
-	d.primal, d.dual = 0, 0
-	d.by.factor()
-	if err := d.by.direction(1, 1, 0, false); err != nil {
+	if d.primal, d.dual = 0, 0; d.rooted {
+		d.root.factor()
+	} else {
+		d.k.refactor()
+		d.k.outer.used = 0
+	}
+	if err := d.direction(1, 1, 0, false); err != nil {
 		return err
 	}
 	primal, dual := d.longestApart(1)
@@ -158,7 +147,7 @@ func (d *direct) aim(p progress, eps float64) error {
 	}
 	fraction := 0.9 + 0.09*shorter
 	d.primal, d.dual = min(1, fraction*d.primal), min(1, fraction*d.dual)
-	if err == nil && (max(d.primal, d.dual) < shortStep || d.by.struggles()) {
+	if err == nil && (max(d.primal, d.dual) < shortStep || !d.rooted && d.k.outer.used > outerStruggle) {
 		err = errStruggling
 	}
 	return err
@@ -191,7 +180,7 @@ func (d *direct) weights(p progress, sigma, product, enough float64) (wx, wz flo
 // direction at hand if wanted, and the longest steps along d.
 func (d *direct) correct(wx, wz, target float64, second bool) error {
 	d.primal, d.dual = 0, 0
-	if err := d.by.direction(wx, wz, target, second); err != nil {
+	if err := d.direction(wx, wz, target, second); err != nil {
 		return err
 	}
 	d.primal, d.dual = d.longestApart(1)
@@ -224,32 +213,25 @@ func (d *direct) standing() (left float64, late bool) {
 	return max(part(now.rx, d.first.rx), part(now.rz, d.first.rz), part(now.mu, d.first.mu)), true
 }
 
-// sums computes directions from the Newton systems, in which semidefinite cones stand as sums tr(F_i X F_j Y).
-type sums struct{ *iterate }
-
-func (sums) String() string { return "Schur complement" }
-
-func (s sums) factor() {
-	s.k.refactor()
-	s.k.outer.used = 0
-}
-
-func (s sums) direction(wx, wz, target float64, second bool) error {
+// direction computes the direction to mu = target, 0 for the affine one, with or without the second-order term of the
+// direction at hand, the right-hand sides being -wx and -wz times the residuals.
+func (d *direct) direction(wx, wz, target float64, second bool) error {
+	if d.rooted {
+		return d.root.direction(wx, wz, target, second)
+	}
 	to := refined
 	if target == 0 {
 		to = accuracy{left: predictorLeft, rows: predictorRows}
-		s.affineTerm()
+		d.affineTerm()
 	} else {
-		s.combinedTerm(target, second)
+		d.combinedTerm(target, second)
 	}
-	if err := s.newton(wx, wz, to); err != nil {
+	if err := d.newton(wx, wz, to); err != nil {
 		return err
 	}
-	s.slacks(wz)
+	d.slacks(wz)
 	return nil
 }
-
-func (s sums) struggles() bool { return s.k.outer.used > outerStruggle }
 
 const (
 	// The smallest multiple of the unit at the start.

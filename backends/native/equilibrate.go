@@ -297,7 +297,7 @@ func (s *solver) load() error {
 		s.run = nil // its cones have another form already
 		return err
 	}
-	s.run.k, s.run.direct.root = k, nil
+	s.run.k, s.run.direct.root, s.run.direct.rooted = k, nil, false
 	k.load()
 	return nil
 }

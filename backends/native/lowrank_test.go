@@ -290,13 +290,13 @@ func TestRootSolvesTheNewtonSystem(t *testing.T) {
 			v[i] = rng.NormFloat64()
 		}
 	}
-	d := newDirect(it)
+	d := &direct{iterate: it}
 	require.True(t, d.relief())
-	d.by.factor()
+	d.root.factor()
 	const wx, wz = 0.7, 0.4
 	for _, target := range []float64{0, 0.3} {
 		oldS, oldZ := append([]float64(nil), it.ds...), append([]float64(nil), it.dz...)
-		require.NoError(t, d.by.direction(wx, wz, target, target > 0))
+		require.NoError(t, d.direction(wx, wz, target, target > 0))
 		atz, adx := make([]float64, n), make([]float64, m)
 		f.mulAt(atz, it.dz)
 		f.mulA(adx, it.dx)

@@ -70,8 +70,6 @@ const (
 	rootTurns = 6
 )
 
-func (*root) String() string { return "least squares" }
-
 // fits says whether the problem is one for root.
 func (q *root) fits() bool { return q.rows > 0 }
 
@@ -83,8 +81,6 @@ func (q *root) take() {
 		}
 	}
 }
-
-func (*root) struggles() bool { return false }
 
 // newRoot returns an empty root if the problem is not one for it.
 func newRoot(it *iterate) *root {

@@ -68,7 +68,7 @@ func newRunner(f *form) (*runner, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &runner{iterate: it, embedding: newEmbedding(it), direct: newDirect(it)}, nil
+	return &runner{iterate: it, embedding: newEmbedding(it), direct: &direct{iterate: it}}, nil
 }
 
 // run solves the problem and returns the best point met. It goes on with the

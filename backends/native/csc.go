@@ -418,13 +418,8 @@ func (f *form) mulP(out, x []float64) {
 	if len(f.p.val) == 0 {
 		return
 	}
-	work := 2 * (f.n + len(f.p.val))
-	short := f.stop.Short(work)
-	if short && f.stop.Reached(work) {
-		return
-	}
 	for j := range f.n {
-		if !short && f.stop.Reached(2+2*int(f.p.ptr[j+1]-f.p.ptr[j])) {
+		if f.stop.Reached(2 + 2*int(f.p.ptr[j+1]-f.p.ptr[j])) {
 			return
 		}
 		xj, sum := x[j], 0.0

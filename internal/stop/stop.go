@@ -68,9 +68,6 @@ func (s *Stop) Reached(work int) bool {
 	return s.Look()
 }
 
-// Short says whether so much work is over before anybody waits, so that Reached need not be asked within it.
-func (s *Stop) Short(work int) bool { return s == nil || work <= s.interval/4 }
-
 // Look is Reached with a look at the context and the clock in any case.
 func (s *Stop) Look() bool {
 	if s == nil {

@@ -65,9 +65,6 @@ func AnalyzeWith(n int, colptr, rowidx []int32, sign []int8, o Options) (*Factor
 	if o.Stop.Reached(0) {
 		return nil, ErrStopped
 	}
-	for s := range f.panels {
-		f.length += f.panels[s].length()
-	}
 	return f, nil
 }
 

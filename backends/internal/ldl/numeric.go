@@ -278,12 +278,8 @@ func (f *Factor) Solve(b []float64) {
 	for k, i := range f.perm {
 		x[k] = b[i]
 	}
-	short := f.within.Stop.Short(2 * f.length) // told about as a whole
-	if short {
-		f.within.Stop.Reached(2 * f.length)
-	}
 	for s := range f.panels {
-		if p := &f.panels[s]; short || !f.within.Stop.Reached(p.length()) {
+		if p := &f.panels[s]; !f.within.Stop.Reached(p.length()) {
 			f.forward(p, x)
 		}
 	}
@@ -291,7 +287,7 @@ func (f *Factor) Solve(b []float64) {
 		x[j] *= v
 	}
 	for s := len(f.panels) - 1; s >= 0; s-- {
-		if p := &f.panels[s]; short || !f.within.Stop.Reached(p.length()) {
+		if p := &f.panels[s]; !f.within.Stop.Reached(p.length()) {
 			f.backward(p, x)
 		}
 	}

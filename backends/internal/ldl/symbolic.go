@@ -129,7 +129,6 @@ type Factor struct {
 	sign    []int8
 	x       []float64 // permuted vector of a solve
 	gather  []float64
-	length  int // of all panels, what half a solve is to a Stop
 	work
 	stages  []stage
 	workers []work    // of the threads that share them

@@ -246,9 +246,7 @@ func (q *root) direction(wx, wz, target float64, second bool) error {
 			q.w[j] /= d
 		}
 	}
-	if !q.project() {
-		return errStopped
-	}
+	q.project()
 	for i := range q.f.nonneg {
 		q.dz[i] = -q.r[i] * math.Sqrt(q.z[i]/q.s[i])
 	}
@@ -268,16 +266,15 @@ func (q *root) direction(wx, wz, target float64, second bool) error {
 	return nil
 }
 
-// project computes R = (I - QQ')C + Q w, twice, for the digits, and dx = diag(scale) T^-1 (Q'C - w); false if it was
-// stopped.
-func (q *root) project() bool {
+// project computes R = (I - QQ')C + Q w, twice, for the digits, and dx = diag(scale) T^-1 (Q'C - w).
+func (q *root) project() {
 	copy(q.r, q.c)
 	for j, v := range q.w {
 		q.dx[j] = -v
 	}
 	for range 2 {
 		if q.within.Stop.Reached(q.n * q.rows) {
-			return false
+			return
 		}
 		for j := range q.n {
 			q.v[j] = dense.Dot(q.col(j), q.r)
@@ -300,7 +297,6 @@ func (q *root) project() bool {
 	for j, s := range q.scale {
 		q.dx[j] *= s
 	}
-	return true
 }
 
 // rightSide computes C.

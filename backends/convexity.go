@@ -9,6 +9,7 @@ import (
 
 	"github.com/conetune/conetune/backends/internal/ldl"
 	"github.com/conetune/conetune/internal/dense"
+	"github.com/conetune/conetune/internal/factor"
 )
 
 // nonconvex says that d'Pd, along a direction d that is largest in a variable, is a curvature below zero.
@@ -271,23 +272,12 @@ func definite(s []float64) bool {
 	if !(size <= math.MaxFloat64) {
 		return false
 	}
-	a, d, sign := make([]float64, n*n), make([]float64, n), make([]int8, n)
-	k := 0
-	for j := range n {
-		sign[j] = 1
-		a[j+j*n] = s[k] / size
-		for i, v := range s[k+1 : k+n-j] {
-			a[j+1+i+j*n] = v / size * (1 / math.Sqrt2)
+	return new(factor.Definite).Factor(n, func(j int, column []float64) {
+		own := s[:n-j]
+		s = s[n-j:]
+		column[j] = own[0] / size
+		for i, v := range own[1:] {
+			column[j+1+i] = v / size * (1 / math.Sqrt2)
 		}
-		k += n - j
-	}
-	if dense.LDL(n, a, n, d, sign, 0, 1) > 0 {
-		return false
-	}
-	for _, v := range d {
-		if !(v > 0 && v <= math.MaxFloat64) {
-			return false
-		}
-	}
-	return true
+	})
 }

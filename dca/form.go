@@ -49,7 +49,7 @@ type rowWeight struct {
 }
 
 func newForm(p *Program, s *Settings, name string, penalty bool) form {
-	f := form{program: p, name: name, penalty: penalty, workers: s.workers(), joint: newJoint(p, s)}
+	f := form{program: p, name: name, penalty: penalty, workers: s.workers(), joint: newJoint(p, s, penalty)}
 	f.options = f.joint.bound(s.convex())
 	return f
 }

@@ -51,8 +51,8 @@ func (j *joint) tol() float64 {
 	return math.Max(tol, j.coarse)
 }
 
-// newJoint returns nil where the fit is none for this.
-func newJoint(p *Program, s *Settings) *joint {
+// newJoint returns nil where the fit is none for this. In penalty form it solves nothing.
+func newJoint(p *Program, s *Settings, penalty bool) *joint {
 	if p.Fit == nil {
 		return nil
 	}
@@ -60,8 +60,11 @@ func newJoint(p *Program, s *Settings) *joint {
 	if parts == nil {
 		return nil
 	}
-	j := &joint{parts: parts, coarse: p.Fit.Traits().Coarse, workers: s.workers(),
-		sub: parts[0].Subproblem(parts, s.workers()), log: s.Solver.Logger}
+	j := &joint{parts: parts, coarse: p.Fit.Traits().Coarse, workers: s.workers(), log: s.Solver.Logger}
+	if penalty {
+		return j
+	}
+	j.sub = parts[0].Subproblem(parts, s.workers())
 	for t, zero := range j.each(j.zeros()) {
 		j.scale = append(j.scale, math.Max(parts[t].Values(zero).Train, math.SmallestNonzeroFloat64))
 		j.lows = append(j.lows, parts[t].Within())

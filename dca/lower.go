@@ -170,6 +170,8 @@ type Solution struct {
 	// Validation are l and L, but for L where [Program.Fit] solved the constrained form.
 	Radii             []float64
 	Train, Validation float64
+	// Folds are the validation losses of the folds, of the penalty form by a fit that knows them; else nil.
+	Folds []float64
 	// Stats are what the conic solver did so far; see [Penalized.Stats] for the penalty form.
 	Stats convex.Stats
 

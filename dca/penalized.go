@@ -39,11 +39,12 @@ const defaultFitTol = 1e-9
 // NewPenalized prepares the penalty form. Of the settings, those of the conic solver count.
 func NewPenalized(p Program, s Settings) (*Penalized, error) {
 	p = p.Started()
+	fit := p.Fit
+	if fit != nil && p.Radii < len(p.H0) && fit.Dim() == len(p.H0) {
+		p.Fit = nil // of which the constrained form asks more
+	}
 	if err := p.validate(); err != nil {
 		return nil, err
-	}
-	if p.Radii < len(p.H0) {
-		p.Fit = nil // has no penalty form with weights of the radii alone
 	}
 	q := &Penalized{form: newForm(&p, &s, "penalty form", true), upper: slices.Clone(p.H0[p.Radii:])}
 	if p.Joint != nil {
@@ -52,8 +53,8 @@ func NewPenalized(p Program, s Settings) (*Penalized, error) {
 			return nil, err
 		}
 	}
-	if p.Fit != nil {
-		q.fit = warm.NewChain(p.Fit)
+	if fit != nil {
+		q.fit = warm.NewChain(fit)
 		return q, nil
 	}
 	return q, q.compile()
@@ -124,10 +125,27 @@ func (q *Penalized) Minimize(ctx context.Context, weights, upper []float64) (*So
 	if err := q.check(weights); err != nil {
 		return nil, err
 	}
-	if s, err := q.direct(ctx, weights); s != nil || err != nil {
-		return s, err
+	return q.MinimizeTo(ctx, weights, upper, 0, false)
+}
+
+// MinimizeTo is [Penalized.Minimize] with the fit solved to a relative gap only, where that is larger than
+// [Program.FitTol], and at weights of 0 where it can. Alone says that what the fit does not solve is not left to conic
+// programs.
+func (q *Penalized) MinimizeTo(ctx context.Context, weights, upper []float64, gap float64, alone bool) (*Solution,
+	error) {
+	if upper != nil {
+		q.upper = slices.Clone(upper)
 	}
-	results, c, err := q.conic(ctx, weights, upper)
+	if q.fit != nil {
+		if s, err := q.direct(ctx, weights, gap, alone); s != nil || err != nil {
+			return s, err
+		}
+		// The conic programs begin afresh, so that it does not matter which of the points before were theirs.
+		if err := q.form.Close(); err != nil {
+			return nil, err
+		}
+	}
+	results, c, err := q.conic(ctx, weights)
 	if err != nil {
 		return nil, err
 	}
@@ -148,11 +166,11 @@ func (q *Penalized) Minimize(ctx context.Context, weights, upper []float64) (*So
 }
 
 // conic solves the conic programs of the blocks; the results are nil where one is of no use.
-func (q *Penalized) conic(ctx context.Context, weights, upper []float64) ([]*convex.Result, conic, error) {
-	clipped := q.clipped(weights)
-	if upper != nil {
-		q.upper = slices.Clone(upper)
+func (q *Penalized) conic(ctx context.Context, weights []float64) ([]*convex.Result, conic, error) {
+	if err := q.check(weights); err != nil {
+		return nil, conic{}, err
 	}
+	clipped := q.clipped(weights)
 	return q.results(ctx, func(b *block) error { return b.set(clipped, q.upper) })
 }
 
@@ -160,10 +178,10 @@ func (q *Penalized) conic(ctx context.Context, weights, upper []float64) ([]*con
 // in the weights and the upper variables, see [convex.Result.Gradient]; nil where a solve was of no use. Where the
 // solution is degenerate, it is that of the least norm.
 func (q *Penalized) Gradient(ctx context.Context, weights, upper []float64) ([]float64, error) {
-	if err := q.check(weights); err != nil {
-		return nil, err
+	if upper != nil {
+		q.upper = slices.Clone(upper)
 	}
-	results, _, err := q.conic(ctx, weights, upper)
+	results, _, err := q.conic(ctx, weights)
 	if err != nil {
 		return nil, err
 	}
@@ -211,20 +229,18 @@ func (s *Solution) finite() bool {
 	return (s.Radii == nil || finite.All(s.Train, s.Validation) && finite.All(s.Radii...)) && finite.Every(s.X)
 }
 
-// direct is by [Program.Fit]; nil where there is none, or where it cannot.
-func (q *Penalized) direct(ctx context.Context, weights []float64) (*Solution, error) {
-	if q.fit == nil {
-		return nil, nil
-	}
-	pt, err := q.fit.Solve(ctx, weights, cmp.Or(q.program.FitTol, defaultFitTol))
+// direct is by the fit; nil where that cannot.
+func (q *Penalized) direct(ctx context.Context, weights []float64, gap float64, alone bool) (*Solution, error) {
+	pt, err := q.fit.Solve(ctx, slices.Concat(weights, q.upper), max(gap, cmp.Or(q.program.FitTol, defaultFitTol)))
 	if err != nil {
-		return nil, q.program.errorf("penalty form: %w", err)
+		return nil, q.wrap(err)
 	}
 	s := unscored(none(backends.Optimal), pt.Gap, weights)
+	s.Folds = pt.Folds
 	if s.X = pt.X; pt.Solved && s.finite() {
 		return s, nil
 	}
-	if q.joint.alone() || ctx.Err() != nil { // and not by conic programs, for nobody
+	if alone || q.joint.alone() || ctx.Err() != nil { // and no conic programs, for nobody
 		s.refuse()
 		return s, nil
 	}

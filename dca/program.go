@@ -55,8 +55,8 @@ type Program struct {
 	// Fit, if not nil, solves the lower level faster than conic programs: the penalty form, with a weight for each radius,
 	// and where the fit has it the constrained form at radii that are all positive. Its points have the values of the
 	// variables of Level.X. What it does not solve is left for conic programs. For programs whose h are radii only, or
-	// radii and Bounds where the fit has parts, see [lower.Traits], with all of them as its hyperparameters; the penalty
-	// form is then left to conic programs. FitTol is the relative gap of the penalty form; 0 asks for 1e-9.
+	// radii and Bounds where the fit has parts, see [lower.Traits], with all of them as its hyperparameters. FitTol is the
+	// relative gap of the penalty form; 0 asks for 1e-9.
 	Fit    lower.Fit
 	FitTol float64
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/dca"
-	"github.com/conetune/conetune/internal/lower/warm"
 	"github.com/conetune/conetune/internal/stop"
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/problems"
@@ -19,11 +18,11 @@ import (
 // is ours, which takes a tenth of the time of a conic program. The others, and what the fit cannot solve, are conic
 // programs.
 type evaluator struct {
-	task  *task
-	space *space         // nil for one with an axis for each weight
-	fit   *warm.Chain    // nil if all are conic programs
-	conic *dca.Penalized // nil before the first
-	gap   float64        // of solves by the fit, in the place of its own where it is larger
+	task   *task
+	space  *space         // nil for one with an axis for each weight
+	form   *dca.Penalized // nil once it is closed
+	traits *lower.Traits  // of the fit; nil if all are conic programs
+	gap    float64        // of solves by the fit, in the place of its own where it is larger
 	// far says that a trial that is solved to a gap is too far from the best one to be solved further; nil for none.
 	far func(tr *trial, gap float64) bool
 	// coarse is the gap at which the next trial is worth a look, as the one before it on a path, whose error is before,
@@ -34,16 +33,17 @@ type evaluator struct {
 }
 
 func (t *task) evaluator(ctx context.Context, s *space) (*evaluator, error) {
-	e := &evaluator{task: t, space: s}
+	e, p := &evaluator{task: t, space: s}, t.Program
 	fit, err := t.searching(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if fit != nil {
-		e.fit = warm.NewChain(fit)
-		return e, nil
+		traits := fit.Traits()
+		e.traits, p.Fit, p.FitTol = &traits, fit, gapOf(traits)
 	}
-	return e, e.compile()
+	e.form, err = dca.NewPenalized(p, t.settings())
+	return e, err
 }
 
 // penalised returns the fit of the model, made once and shared by all evaluators; nil if there is none. The error is
@@ -93,11 +93,6 @@ func (t *task) trainer() problems.Solver {
 	return problems.Solver{Backend: t.Backend, Options: t.Config.solver(), Fits: t.Config.quick()}
 }
 
-func (e *evaluator) compile() (err error) {
-	e.conic, err = dca.NewPenalized(e.task.Program, e.task.settings())
-	return err
-}
-
 // directGap is the relative gap of direct solves, compactGap that of large fits with compact points, see
 // [lower.Traits].
 const directGap, compactGap = 1e-9, 3e-3
@@ -136,8 +131,8 @@ const firstGap, nextGap, leastFirst = 1e3, 0.2, 8
 func (e *evaluator) with(ctx context.Context, lambda, upper []float64) (trial, error) {
 	gap, next, least := 0.0, 0.0, math.Inf(-1)
 	switch {
-	case e.far == nil || e.fit == nil:
-	case e.fit.Traits().Piecewise:
+	case e.far == nil || e.traits == nil:
+	case e.traits.Piecewise:
 		gap, next = firstGap*e.gap, nextGap
 	case e.coarse >= leastFirst*e.gap:
 		gap, least = e.coarse, e.before
@@ -145,14 +140,15 @@ func (e *evaluator) with(ctx context.Context, lambda, upper []float64) (trial, e
 	e.coarse = 0
 	for ; ; gap *= next {
 		tr := trial{Lambda: lambda, Upper: upper}
-		solved, err := e.descend(ctx, &tr, gap)
-		if err == nil && !solved {
-			err = e.solve(ctx, &tr)
-		}
+		s, err := e.form.MinimizeTo(ctx, lambda, upper, max(gap, e.gap), e.alone)
 		if err != nil {
 			return tr, err
 		}
-		if tr.X != nil {
+		if tr.X = s.X; tr.X != nil {
+			tr.Gap, tr.folds, tr.Inaccurate = known(s.Gap), s.Folds, s.Status != backends.Optimal
+			if radii := e.task.Program.Radii; s.Kept != nil {
+				tr.Lambda, tr.radii, tr.Upper = s.Lambda, s.Kept[:radii:radii], s.Kept[radii:]
+			}
 			if unit := e.task.Advice.Exact; unit > 0 && len(tr.folds) > 0 {
 				tr.Errors = &problems.Errors{Validation: unit * stat.Mean(tr.folds, nil)}
 			} else {
@@ -162,69 +158,18 @@ func (e *evaluator) with(ctx context.Context, lambda, upper []float64) (trial, e
 			e.task.rate(&tr)
 		}
 		tr.Elapsed, tr.rough = e.task.elapsed(), next == 0 && gap > e.gap
-		if gap <= e.gap || !solved || tr.X == nil || ctx.Err() != nil || e.far(&tr, gap) && tr.value() >= least {
+		conic := !math.IsNaN(s.Residual)
+		if gap <= e.gap || tr.X == nil || conic || ctx.Err() != nil || e.far(&tr, gap) && tr.value() >= least {
 			return tr, nil
 		}
 	}
 }
 
-// descend solves the lower level of a trial by the fit, to a gap where it is larger than those of others. It says
-// whether that went well.
-func (e *evaluator) descend(ctx context.Context, tr *trial, gap float64) (bool, error) {
-	if e.fit == nil {
-		return false, nil
-	}
-	pt, err := e.fit.Solve(ctx, slices.Concat(tr.Lambda, tr.Upper), max(gap, e.gap, gapOf(e.fit.Traits())))
-	if err != nil || !pt.Solved {
-		// Compact points are not mixed with those of conic programs.
-		return ctx.Err() != nil || e.fit.Traits().Compact() || e.alone, err
-	}
-	tr.X, tr.Gap, tr.folds = pt.X, known(pt.Gap), pt.Folds
-	return true, nil
-}
-
-// solve solves it as a conic program. After solves by the fit that begins afresh, so that the result does not depend on
-// which of the points before were solved this way.
-func (e *evaluator) solve(ctx context.Context, tr *trial) error {
-	var err error
-	switch {
-	case e.conic == nil:
-		err = e.compile()
-	case e.fit != nil:
-		err = e.conic.Forget()
-	}
-	if err != nil {
-		return err
-	}
-	s, err := e.conic.Solve(ctx, tr.Lambda, tr.Upper)
-	if err != nil {
-		return err
-	}
-	if s.X != nil {
-		tr.X, tr.Inaccurate = s.X, s.Status != backends.Optimal
-		if radii := e.task.Program.Radii; s.Kept != nil {
-			tr.Lambda, tr.radii, tr.Upper = s.Lambda, s.Kept[:radii:radii], s.Kept[radii:]
-		}
-	}
-	return nil
-}
-
-// forget makes the next solve independent of those before.
-func (e *evaluator) forget() error {
-	if e.fit != nil {
-		e.fit.Forget()
-	}
-	if e.conic == nil {
-		return nil
-	}
-	return e.conic.Forget()
-}
-
 // close frees the solver and counts its work. Further calls do nothing.
 func (e *evaluator) close() {
-	if e.conic != nil {
-		e.task.stats.Add(e.conic.Stats())
-		_ = e.conic.Close() // the results are there
-		e.conic = nil
+	if e.form != nil {
+		e.task.stats.Add(e.form.Stats())
+		_ = e.form.Close() // the results are there
+		e.form = nil
 	}
 }

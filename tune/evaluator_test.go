@@ -17,7 +17,6 @@ import (
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/indices"
-	"github.com/conetune/conetune/internal/lower/warm"
 	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/internal/proptest"
 	"github.com/conetune/conetune/lower"
@@ -326,8 +325,9 @@ func TestCoarseLook(t *testing.T) {
 		{0, 3, []float64{gap}},
 	} {
 		fit := &lookedAt{value: test.value}
-		e := &evaluator{task: &task{Advice: problems.Advice{Exact: 1}}, fit: warm.NewChain(fit), gap: gap,
-			coarse: test.coarse, before: before,
+		p := dca.Program{Radii: 1, Fit: fit, Build: func(*convex.Model, convex.Expr) dca.Level { return dca.Level{} }}
+		e := &evaluator{task: &task{Advice: problems.Advice{Exact: 1}}, traits: new(lower.Traits),
+			form: must.Of(dca.NewPenalized(p, dca.Settings{}))(t), gap: gap, coarse: test.coarse, before: before,
 			far: func(tr *trial, at float64) bool { return tr.value() > 1+150*at || test.value == 1.5 }}
 		tr := must.Of(e.with(context.Background(), []float64{1}, nil))(t)
 		require.Equal(t, test.gaps, fit.gaps)

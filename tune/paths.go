@@ -216,7 +216,7 @@ func (c *compass) down(e *evaluator, p *paths) error {
 		var err error
 		if k > 0 && !last {
 			least, err = c.beside(l, p.selecting)
-		} else if err = e.forget(); err == nil {
+		} else if err = e.form.Forget(); err == nil {
 			err = c.descend(l, p)
 		}
 		if err == nil && last {

@@ -53,7 +53,7 @@ func (t *task) sweep(ctx context.Context, s *space, points [][]float64, chains [
 	crew.Each(len(chains), workers, func(k int) {
 		e := <-free
 		defer func() { free <- e }()
-		errs[k] = e.forget()
+		errs[k] = e.form.Forget()
 		for _, i := range chains[k] {
 			var tr trial
 			if errs[k] == nil {

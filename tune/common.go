@@ -9,7 +9,6 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/dca"
-	"github.com/conetune/conetune/internal/finite"
 	"github.com/conetune/conetune/internal/hypergradient"
 	"github.com/conetune/conetune/internal/lower/numerics"
 	"github.com/conetune/conetune/lower"
@@ -176,8 +175,7 @@ func (c *compass) score(point []float64) (*trial, error) {
 	c.trials++
 	point = lower.Positive(point)
 	tr, err := c.at(c.ctx, point)
-	if err != nil || tr.X == nil || c.ctx.Err() != nil || !finite.All(tr.Errors.Validation, tr.value()) ||
-		!finite.All(tr.Lambda...) {
+	if err != nil || tr.X == nil || c.ctx.Err() != nil || !tr.finite() {
 		return nil, err
 	}
 	c.tried = append(c.tried, tried{point, tr.value(), tr.rough})

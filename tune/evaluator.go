@@ -151,9 +151,6 @@ func (e *evaluator) with(ctx context.Context, lambda, upper []float64) (trial, e
 			}
 			if unit := e.task.Advice.Exact; unit > 0 && len(tr.folds) > 0 {
 				tr.Errors = &problems.Errors{Validation: unit * stat.Mean(tr.folds, nil)}
-			} else {
-				score, _ := e.task.score(tr.X)
-				tr.Errors = &score
 			}
 			e.task.rate(&tr)
 		}

@@ -10,12 +10,24 @@ import (
 // rates says that solutions are compared by a score, see [problems.Advice].
 func (t *task) rates() bool { return t.Advice.Score != nil && t.Config.Preset != PresetPaper }
 
-// rate gives a trial with errors its score.
+// rate gives a trial with a solution its errors and its score, unless it has them.
 func (t *task) rate(tr *trial) {
-	if t.rates() && tr.X != nil {
+	if tr.X == nil {
+		return
+	}
+	if tr.Errors == nil {
+		errors, _ := t.score(tr.X)
+		tr.Errors = &errors
+	}
+	if t.rates() && tr.score == nil {
 		v := t.Advice.Score(tr.X)
 		tr.score = &v
 	}
+}
+
+// finite says that all numbers are by which a trial with a solution is chosen.
+func (tr *trial) finite() bool {
+	return finite.All(tr.value(), tr.Errors.Validation) && finite.All(tr.Lambda...) && finite.All(tr.Upper...)
 }
 
 // value is what trials with errors are compared by.

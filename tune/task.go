@@ -11,7 +11,6 @@ import (
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/dca"
-	"github.com/conetune/conetune/internal/finite"
 	"github.com/conetune/conetune/internal/lower/bilevel"
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/outcome"
@@ -125,19 +124,9 @@ func (t *task) record(tr trial) float64 {
 	e := Event{Method: t.tuner.name, Elapsed: tr.Elapsed, FitGap: tr.Gap}
 	e.K, e.Lambda, e.H = t.trials, tr.Lambda, tr.Upper
 	e.Gap, e.Residual, e.Distance, e.Stationarity = math.NaN(), math.NaN(), math.NaN(), math.NaN()
-	if tr.X != nil {
-		if tr.Errors == nil {
-			errors, _ := t.score(tr.X)
-			tr.Errors = &errors
-		}
-		if tr.score == nil {
-			t.rate(&tr)
-		}
-		if !finite.All(tr.value()) || !finite.All(tr.Errors.Validation) || !finite.All(tr.Lambda...) ||
-			!finite.All(tr.Upper...) {
-			tr.X = nil
-			t.notFinite++
-		}
+	if t.rate(&tr); tr.X != nil && !tr.finite() {
+		tr.X = nil
+		t.notFinite++
 	}
 	if tr.X == nil {
 		t.failed++

@@ -185,12 +185,7 @@ func (r *run) lineStart(ctx context.Context, l *line) error {
 	if err != nil || len(list) == 0 {
 		return err
 	}
-	var starts []*Solution
-	for i, low := range list {
-		if f := r.score(low); (i == 0 || f < r.score(list[i-1])) && (i+1 == len(list) || f <= r.score(list[i+1])) {
-			starts = append(starts, low) // a valley
-		}
-	}
+	starts := numerics.Valleys(list, r.score)
 	low, err := r.scattered(ctx, list, at)
 	if err != nil {
 		return err

@@ -11,6 +11,7 @@ import (
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/internal/lower/numerics"
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/outcome"
 )
@@ -185,7 +186,7 @@ func (s *gapSearch) starts(ctx context.Context) (starts [][]float64, err error) 
 	if t.Start != nil {
 		path, upper = [][]float64{t.Start.Lambda}, t.Start.Upper
 	}
-	var fits, minima []trial
+	var fits []trial
 	stride := 1
 	if most := max(1, t.Config.Evaluations/3); t.Config.Evaluations > 0 { // as descents along a hypergradient
 		stride = (len(path) + most - 1) / most
@@ -203,13 +204,9 @@ func (s *gapSearch) starts(ctx context.Context) (starts [][]float64, err error) 
 			fits = append(fits, tr)
 		}
 	}
-	validation := func(i int) float64 { return fits[i].Errors.Validation }
-	for i, tr := range fits {
-		if (i == 0 || validation(i) < validation(i-1)) && (i == len(fits)-1 || validation(i) <= validation(i+1)) {
-			minima = append(minima, tr)
-		}
-	}
-	slices.SortStableFunc(minima, func(a, b trial) int { return cmp.Compare(a.Errors.Validation, b.Errors.Validation) })
+	validation := func(tr trial) float64 { return tr.Errors.Validation }
+	minima := numerics.Valleys(fits, validation)
+	slices.SortStableFunc(minima, func(a, b trial) int { return cmp.Compare(validation(a), validation(b)) })
 	for _, at := range minima[:min(2, len(minima))] {
 		c := slices.Repeat([]float64{shippedRatio}, len(p.H0))
 		radii, err := t.penalties(at)

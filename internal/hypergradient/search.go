@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/internal/finite"
+	"github.com/conetune/conetune/internal/lower/numerics"
 	"github.com/conetune/conetune/internal/lower/warm"
 	"github.com/conetune/conetune/internal/stop"
 	"github.com/conetune/conetune/lower"
@@ -261,12 +262,7 @@ func (s *search) begin(ctx context.Context, tol float64) ([]*lower.Point, error)
 		path = append(path, at)
 		last = at
 	}
-	var starts []*lower.Point
-	for i, at := range path {
-		if (i == 0 || at.Validation < path[i-1].Validation) && (i == len(path)-1 || at.Validation <= path[i+1].Validation) {
-			starts = append(starts, at)
-		}
-	}
+	starts := numerics.Valleys(path, func(at *lower.Point) float64 { return at.Validation })
 	slices.SortStableFunc(starts, func(a, b *lower.Point) int { return cmp.Compare(a.Validation, b.Validation) })
 	return starts[:min(mostStarts, len(starts))], nil
 }

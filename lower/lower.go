@@ -75,8 +75,6 @@ type Traits struct {
 	// Start returns the best of the points, of which there is one at least, to start from at lambda, where any point
 	// is a better start than none, however far it is.
 	Start func(lambda []float64, points []*Point) *Point
-	// Penalties are the P_i at values of the variables.
-	Penalties func(x [][]float64) []float64
 	// Coarse is a relative gap that is enough for a search and for the programs of VF-iDCA, for data so large that the
 	// last digits of a solution cost most of its time and tell nothing of the hyperparameters; 0 for none in
 	// particular. The validation loss then is not negative.

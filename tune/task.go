@@ -219,11 +219,6 @@ func (t *task) penalties(at trial) ([]float64, error) {
 	if at.radii != nil {
 		return at.radii, nil
 	}
-	if t.together != nil {
-		if penalties := t.together.Traits().Penalties; penalties != nil {
-			return penalties(at.X), nil
-		}
-	}
 	if t.fit != nil && len(bilevel.Parts(t.fit)) == 1 {
 		f := bilevel.Parts(t.fit)[0]
 		if f.Traits().Compact() || len(t.Program.H0) == t.Program.Radii && f.Dim() == t.Program.Radii {

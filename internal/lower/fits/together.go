@@ -3,7 +3,6 @@ package fits
 import (
 	"context"
 	"fmt"
-	"math"
 	"runtime"
 	"slices"
 	"sync"
@@ -53,24 +52,6 @@ func (m *Together) Dim() int { return m.dim }
 // LambdaMax is a common weight at which all penalised coefficients of a norm are zero.
 func (m *Together) LambdaMax() float64 { return m.top }
 
-// Penalties are the P_i(x) of the hyperparameters, the largest of the folds: the penalties are linear in their weights.
-func (m *Together) Penalties(x [][]float64) []float64 {
-	out := make([]float64, m.dim)
-	each := 1
-	if m.intercept {
-		each = 2
-	}
-	for i := range out {
-		lambda := make([]float64, m.dim)
-		lambda[i] = 1
-		weights := m.weights(lambda)
-		for t := range len(x) / each {
-			out[i] = math.Max(out[i], m.data.Penalty(weights[min(t, len(weights)-1)], x[t*each]))
-		}
-	}
-	return out
-}
-
 // togetherState is a path where it stands after a solve.
 type togetherState struct {
 	path  *glm.Path
@@ -79,7 +60,7 @@ type togetherState struct {
 
 // Traits implements [lower.Fit].
 func (m *Together) Traits() lower.Traits {
-	return lower.Traits{Penalties: m.Penalties, Piecewise: m.data.Piecewise()}
+	return lower.Traits{Piecewise: m.data.Piecewise()}
 }
 
 // Solve implements [lower.Fit]. It starts from the point before, and from nothing where another solve has gone on from

@@ -258,20 +258,6 @@ func (d *Data) someMeans() []float64 {
 	return sum
 }
 
-// Penalty is that of coefficients B.
-func (d *Data) Penalty(w *Weights, b []float64) float64 {
-	sum := 0.0
-	for u := range d.units {
-		sum = d.withPenalty(sum, u, w, b)
-	}
-	if d.chained {
-		for _, v := range differences(b)[1:] {
-			sum += w.Fusion * math.Abs(v)
-		}
-	}
-	return sum
-}
-
 // withPenalty is a sum with the penalty of unit u.
 func (d *Data) withPenalty(sum float64, u int, w *Weights, b []float64) float64 {
 	size := 0.0

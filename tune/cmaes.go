@@ -22,7 +22,7 @@ const unsolved = math.MaxFloat64
 // up, it starts again, with twice the population.
 func (t *task) cmaes(ctx context.Context) (*Result, error) {
 	source := t.source(streamCMAES)
-	return t.search(ctx, t.defaultScope(), func(dim int, evaluate func(unit []float64) (float64, error)) error {
+	return t.search(ctx, func(dim int, evaluate func(unit []float64) (float64, error)) error {
 		population := 4 + int(3*math.Log(float64(dim))) // the default of the strategy
 		for left := t.evaluations(); left > 0; population *= 2 {
 			var failed error

@@ -17,7 +17,7 @@ const DefaultEvaluations = 100
 
 // evaluations is the budget of the task.
 func (t *task) evaluations() int {
-	return cmp.Or(t.Config.Evaluations, DefaultEvaluations)
+	return cmp.Or(t.Config.Evaluations, t.parzenEach(), DefaultEvaluations)
 }
 
 // checkGrid rejects spaces in which a grid is too coarse.

@@ -72,7 +72,8 @@ func tour(block []int, units [][]float64) {
 // common).
 func (t *task) defaultScope() string {
 	a := &t.Advice
-	if a.Each || t.Config.Preset == PresetPaper && !a.Paper.Common {
+	each := a.Each || t.parzenEach() > 0 || t.Config.Preset == PresetPaper && !a.Paper.Common
+	if each && t.tuner.name != MethodTPE2 {
 		return ScopeEach
 	}
 	return ScopeCommon

@@ -87,9 +87,9 @@ var errStopped = errors.New("tune: stopped")
 
 // search runs a method that proposes one point of the unit cube after the other. Its lower levels are solved each from
 // the one before. An error of evaluate ends the method, which passes it on.
-func (t *task) search(ctx context.Context, scope string,
+func (t *task) search(ctx context.Context,
 	propose func(axes int, evaluate func(unit []float64) (float64, error)) error) (*Result, error) {
-	s, err := t.space(ctx, scope)
+	s, err := t.space(ctx, t.defaultScope())
 	if err != nil {
 		return nil, err
 	}

@@ -45,8 +45,8 @@ func tuners() []tuner {
 		{MethodIGJO, (*task).checkDescent, (*task).descend},
 		{MethodLDMMA, (*task).checkDefault, (*task).ldmma},
 		{MethodRandom, (*task).checkDefault, (*task).random},
-		{MethodTPE, (*task).checkParzen, (*task).treeParzen},
-		{MethodTPE2, (*task).checkParzen, (*task).treeParzen},
+		{MethodTPE, (*task).checkDefault, (*task).treeParzen},
+		{MethodTPE2, (*task).checkDefault, (*task).treeParzen},
 		{MethodVFiDCA, (*task).checkInit, (*task).vfidca},
 		{MethodVFiDCAT, (*task).checkInit, (*task).vfidca},
 	}

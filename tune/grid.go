@@ -5,12 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 )
-
-// chainLength bounds how many lower levels are solved each from the one before. Chains are what workers
-// share, so they are cut for any number of workers: long ones save starts from nothing, short ones use many cores.
-const chainLength = 25
 
 // DefaultEvaluations is the budget of a search, the paper's.
 const DefaultEvaluations = 100
@@ -47,7 +42,7 @@ func perAxis(n, axes int) (int, error) {
 }
 
 // grid tries all points of a grid that is uniform in the logarithms, from the large values, where solutions are simple,
-// to the small ones. Chains go from neighbour to neighbour.
+// to the small ones.
 func (t *task) grid(ctx context.Context) (*Result, error) {
 	s, err := t.space(ctx, ScopeCommon)
 	if err != nil {
@@ -69,27 +64,5 @@ func (t *task) grid(ctx context.Context) (*Result, error) {
 		}
 		points = append(points, unit)
 	}
-	return t.sweep(ctx, s, points, slices.Collect(slices.Chunk(snake(k, len(s.axes)), chainLength)))
-}
-
-// snake goes through the points of a grid with k values on each axis, numbered by the first axis first, so that
-// each is a neighbour of the one before: every other time an axis is passed backwards.
-func snake(k, axes int) []int {
-	order := []int{0}
-	stride := 1
-	for range axes {
-		var next []int
-		for i := range k {
-			part := slices.Clone(order)
-			if i%2 == 1 {
-				slices.Reverse(part)
-			}
-			for _, p := range part {
-				next = append(next, p+i*stride)
-			}
-		}
-		order = next
-		stride *= k
-	}
-	return order
+	return t.sweep(ctx, s, points)
 }

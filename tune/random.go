@@ -3,11 +3,6 @@ package tune
 import (
 	"context"
 	"math/rand/v2"
-	"slices"
-
-	"gonum.org/v1/gonum/floats"
-
-	"github.com/conetune/conetune/internal/indices"
 )
 
 // checkDefault accepts every model with a penalty form.
@@ -28,8 +23,7 @@ const (
 	streamCMAES
 )
 
-// random tries points drawn uniformly in the logarithms. A chain solves a block of them from one to the nearest of the
-// others.
+// random tries points drawn uniformly in the logarithms.
 func (t *task) random(ctx context.Context) (*Result, error) {
 	s, err := t.space(ctx, t.defaultScope())
 	if err != nil {
@@ -43,27 +37,7 @@ func (t *task) random(ctx context.Context) (*Result, error) {
 			units[i][k] = source.Float64()
 		}
 	}
-	chains := slices.Collect(slices.Chunk(indices.Range(0, len(units)), chainLength))
-	for _, chain := range chains {
-		tour(chain, units)
-	}
-	return t.sweep(ctx, s, units, chains)
-}
-
-// tour orders a block so that each point is the nearest to the one before it; the first is that of the largest values.
-func tour(block []int, units [][]float64) {
-	score := func(i int) float64 { return -floats.Sum(units[i]) }
-	for k := range block {
-		next := k
-		for i := k + 1; i < len(block); i++ {
-			if score(block[i]) < score(block[next]) {
-				next = i
-			}
-		}
-		block[k], block[next] = block[next], block[k]
-		at := units[block[k]]
-		score = func(i int) float64 { return floats.Distance(at, units[i], 2) }
-	}
+	return t.sweep(ctx, s, units)
 }
 
 // defaultScope is the scope of the methods that do not mind many axes. The paper gives each hyperparameter a value of

@@ -5,10 +5,14 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"slices"
 	"sync"
+
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/crew"
+	"github.com/conetune/conetune/internal/indices"
 )
 
 // settings are those of the lower level.
@@ -18,11 +22,35 @@ func (t *task) settings() dca.Settings {
 	return s
 }
 
-// sweep solves the lower level at all points of the unit cube, and records them in their order. The chains are the
-// points in the order in which they are solved, each from the one before; a chain starts afresh, so that results do not
-// depend on how many workers share the chains. It ends early, without an error, when the context does.
-func (t *task) sweep(ctx context.Context, s *space, points [][]float64, chains [][]int) (*Result, error) {
+// chainLength bounds how many lower levels are solved each from the one before. Chains are what workers
+// share, so they are cut for any number of workers: long ones save starts from nothing, short ones use many cores.
+const chainLength = 25
+
+// tour orders a block so that each point is the nearest to the one before it; the first is that of the largest values.
+func tour(block []int, units [][]float64) {
+	score := func(i int) float64 { return -floats.Sum(units[i]) }
+	for k := range block {
+		next := k
+		for i := k + 1; i < len(block); i++ {
+			if score(block[i]) < score(block[next]) {
+				next = i
+			}
+		}
+		block[k], block[next] = block[next], block[k]
+		at := units[block[k]]
+		score = func(i int) float64 { return floats.Distance(at, units[i], 2) }
+	}
+}
+
+// sweep solves the lower level at all points of the unit cube, and records them in their order. A chain solves a block
+// of them, from one to the nearest of the others; it starts afresh, so that results do not depend on how many workers
+// share the chains. It ends early, without an error, when the context does.
+func (t *task) sweep(ctx context.Context, s *space, points [][]float64) (*Result, error) {
 	t.searched = s
+	chains := slices.Collect(slices.Chunk(indices.Range(0, len(points)), chainLength))
+	for _, chain := range chains {
+		tour(chain, points)
+	}
 	workers := max(1, min(cmp.Or(t.Config.Workers, runtime.GOMAXPROCS(0)), len(chains)))
 	free := make(chan *evaluator, workers)
 	for range workers {

@@ -60,7 +60,7 @@ func (t *task) common(ctx context.Context, out *Result, start []float64) error {
 	if err != nil {
 		return err
 	}
-	c := compass{ctx: ctx, at: e.at}
+	c := compass{ctx: ctx, fits: e, at: e.at}
 	for _, lambda := range [][]float64{out.Lambda, start} {
 		if lambda == nil {
 			continue
@@ -70,7 +70,7 @@ func (t *task) common(ctx context.Context, out *Result, start []float64) error {
 		}
 	}
 	if p != nil {
-		if err := c.down(e, p); err != nil {
+		if err := c.down(p); err != nil {
 			return err
 		}
 	}
@@ -146,11 +146,10 @@ func (t *task) everyWeight(ctx context.Context, s *space) (*evaluator, error) {
 // compass is a search along the axes of points, in their logarithms.
 type compass struct {
 	ctx    context.Context
+	fits   *evaluator // is told how exact the next fit has to be
 	at     func(ctx context.Context, lambda []float64) (trial, error)
-	onward func(tr *trial)  // is told of the last point of a path before the next
-	fallen func(to float64) // is told to which share of the first of its path the least error has fallen
-	scale  float64          // of errors: below it, gains are shares of it
-	low    float64          // least value of the largest weight
+	scale  float64 // of errors: below it, gains are shares of it
+	low    float64 // least value of the largest weight
 	best   trial
 	point  []float64 // of the best
 	rival  *trial    // see task

@@ -221,7 +221,7 @@ func TestCompass(t *testing.T) {
 func TestPathEnds(t *testing.T) {
 	const points = 200
 	run := func(fold func(k, t int) float64) int {
-		c := compass{ctx: context.Background(), fallen: func(float64) {}, onward: func(*trial) {}}
+		c := compass{ctx: context.Background(), fits: new(evaluator)}
 		c.at = func(_ context.Context, l []float64) (trial, error) {
 			k := int(math.Round(math.Log(l[0]) / math.Log(pathStep)))
 			folds, mean := make([]float64, 10), 0.0

@@ -152,8 +152,8 @@ func (t *task) searchPaths(ctx context.Context, p *paths) (*Result, error) {
 	for _, l := range p.lines {
 		points += len(l)
 	}
-	c := compass{ctx: ctx, at: t.recorded(e, points), rival: t.rival}
-	if err := c.down(e, p); err != nil {
+	c := compass{ctx: ctx, fits: e, at: t.recorded(e, points), rival: t.rival}
+	if err := c.down(p); err != nil {
 		return nil, err
 	}
 	if ctx.Err() != nil || t.failed > 0 {
@@ -188,18 +188,11 @@ func (e *evaluator) exactly(ctx context.Context, p *paths, best trial) (trial, e
 }
 
 // down goes along the paths, and from the best point of them on.
-func (c *compass) down(e *evaluator, p *paths) error {
+func (c *compass) down(p *paths) error {
+	e := c.fits
 	e.gap, e.alone = p.gap, p.ends && e.task.together != nil // what all folds together cannot solve is no point to choose
 	c.low = p.low
-	c.fallen = func(to float64) { e.gap = p.gap * to } // or an error would be made of it
-	// Gaps are shares of the error without coefficients.
-	enough := func(tr *trial) float64 {
-		return (tr.value() - c.best.value()) / (farGaps * math.Abs(c.tried[0].value))
-	}
-	e.far = func(tr *trial, gap float64) bool { return len(c.tried) > 0 && enough(tr) > gap }
-	c.onward = func(tr *trial) { // the next may be nearer
-		e.coarse, e.before = math.Min(enough(tr)/2, firstGap*e.gap), tr.value()
-	}
+	e.far = func(tr *trial, gap float64) bool { return len(c.tried) > 0 && c.enough(tr) > gap }
 	rises := false
 	for k, l := range p.lines {
 		last := k > 0 && k == len(p.lines)-1
@@ -252,6 +245,12 @@ func (c *compass) down(e *evaluator, p *paths) error {
 	return c.search()
 }
 
+// enough is the gap up to which a trial is above the best for certain: gaps are shares of the error without
+// coefficients.
+func (c *compass) enough(tr *trial) float64 {
+	return (tr.value() - c.best.value()) / (farGaps * math.Abs(c.tried[0].value))
+}
+
 // whole are weights without one that is next to nothing beside the other, as at the ends of the shares.
 func (p *paths) whole(lambda []float64) []float64 {
 	if len(lambda) != compassMost || p.space != nil {
@@ -280,8 +279,8 @@ func (c *compass) descend(points [][]float64, p *paths) error {
 		if p.ends && len(least) > 0 && best.value() < pathTiny*least[0] && k%decade > 0 {
 			continue // it is near zero, in proportion to powers of the weights
 		}
-		if c.trials = 0; p.ends && before != nil {
-			c.onward(before)
+		if c.trials = 0; p.ends && before != nil { // the next may be nearer
+			c.fits.coarse, c.fits.before = math.Min(c.enough(before)/2, firstGap*c.fits.gap), before.value()
 		}
 		tr, err := c.score(lambda)
 		if before = tr; err != nil || c.ctx.Err() != nil {
@@ -309,7 +308,7 @@ func (c *compass) descend(points [][]float64, p *paths) error {
 			continue
 		}
 		c.scale = max(c.scale, pathTiny*least[0])
-		c.fallen(math.Min(c.best.value()/least[0], 1))
+		c.fits.gap = p.gap * math.Min(c.best.value()/least[0], 1) // or an error would be made of it
 		n := len(least) - 1
 		flat := n >= 2*decade && least[n] > least[n-decade]*(1-pathGain)
 		switch risen := idle >= pathIdle || tr.risen(best, pathErrors); {

@@ -25,9 +25,6 @@ const keptPoints, keptNumbers = 64, 1 << 24
 // NewChain begins a chain of a fit.
 func NewChain(fit lower.Fit) *Chain { return &Chain{fit: fit, traits: fit.Traits()} }
 
-// Traits are those of the fit.
-func (c *Chain) Traits() lower.Traits { return c.traits }
-
 // Solve solves the penalised form to a relative gap. A point that is not solved is returned, but none starts from it.
 func (c *Chain) Solve(ctx context.Context, lambda []float64, tol float64) (*lower.Point, error) {
 	start := c.last

@@ -85,7 +85,6 @@ func (f *form) box(c backends.Cone, first int) {
 	part(cclarabel.Zero, 1, func(l, u float64) (float64, bool) { return l, l == u })
 	part(cclarabel.Nonnegative, 1, func(l, u float64) (float64, bool) { return l, l != u && !math.IsInf(l, -1) })
 	part(cclarabel.Nonnegative, -1, func(l, u float64) (float64, bool) { return u, l != u && !math.IsInf(u, 1) })
-	f.Box(c, first)
 }
 
 // psd appends the upper triangle by columns, (1,1), (1,2), (2,2), (1,3), .., from the lower one

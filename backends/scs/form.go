@@ -59,7 +59,6 @@ func (f *form) intervals(cones []backends.Cone) {
 			}
 		}, backends.BoxCone)
 	}
-	each(cones, f.Box, backends.BoxCone)
 	each(cones, plain, backends.ZeroCone)
 	bounds(func(row int, lower, upper float64) {
 		if lower == upper { // s = l + 0

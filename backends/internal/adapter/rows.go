@@ -21,14 +21,7 @@ type Rows struct {
 
 	m       int // our rows
 	asGiven bool
-	boxes   []boxRow
 	pattern mirror.Matrix // of A
-}
-
-// boxRow is our row of a box, whose s is taken from b - Ax.
-type boxRow struct {
-	ours         int
-	lower, upper float64
 }
 
 // Add appends a row that is by s_of + shift of ours.
@@ -40,13 +33,6 @@ func (r *Rows) Add(of int, by, shift float64) {
 func (r *Rows) Plain(first, dim int) {
 	for i := range dim {
 		r.Add(first+i, 1, 0)
-	}
-}
-
-// Box notes that rows from first on are those of a box, however the library sees them.
-func (r *Rows) Box(c backends.Cone, first int) {
-	for i, l := range c.Lower {
-		r.boxes = append(r.boxes, boxRow{first + i, l, c.Upper[i]})
 	}
 }
 
@@ -136,10 +122,13 @@ func (r *Rows) Slack(s []float64, p *backends.Problem, x []float64) []float64 {
 			out[row.Also] = (s[i] - row.Shift - row.By*out[row.Of]) / row.ByAlso
 		}
 	}
-	if len(r.boxes) > 0 {
-		residual := p.Slack(x)
-		for _, b := range r.boxes {
-			out[b.ours] = min(max(residual[b.ours], b.lower), b.upper)
+	var residual []float64
+	for first, c := range backends.Rows(p.Cones) {
+		if len(c.Lower) > 0 && residual == nil {
+			residual = p.Slack(x)
+		}
+		for i, l := range c.Lower {
+			out[first+i] = min(max(residual[first+i], l), c.Upper[i])
 		}
 	}
 	return out

@@ -3,6 +3,7 @@
 package clarabel
 
 import (
+	"cmp"
 	"math"
 
 	"github.com/conetune/conetune/backends"
@@ -47,9 +48,9 @@ func given(o backends.Options, set Settings) cclarabel.Settings {
 	return cclarabel.Settings{
 		NoPresolve: true, // it drops rows, and forbids updates
 		MaxThreads: min(o.Threads, math.MaxInt32), MaxIter: DefaultMaxIterations,
-		TolFeas:   adapter.Or(set.EpsFeasible, o.Eps/2),
-		TolGapAbs: adapter.Or(set.EpsGap, o.Eps/2), TolGapRel: adapter.Or(set.EpsGap, o.Eps/2),
-		TolInfeasRel: adapter.Or(set.EpsInfeasible, min(defaultInfeasible, o.EpsInfeasible/2)),
+		TolFeas:   cmp.Or(set.EpsFeasible, o.Eps/2),
+		TolGapAbs: cmp.Or(set.EpsGap, o.Eps/2), TolGapRel: cmp.Or(set.EpsGap, o.Eps/2),
+		TolInfeasRel: cmp.Or(set.EpsInfeasible, min(defaultInfeasible, o.EpsInfeasible/2)),
 		LinearSolver: linearSolvers[set.LinearSolver], Merge: merges[set.Merge], NoEquilibration: set.NoEquilibration,
 		NoChordal:          set.NoChordal,
 		EquilibrateMaxIter: set.EquilibrationRounds, IterativeRefinementIter: set.Refinements,

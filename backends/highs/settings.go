@@ -3,6 +3,7 @@
 package highs
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -34,10 +35,10 @@ const (
 func given(o backends.Options, set Settings, quadratic bool) chighs.Settings {
 	tolerance := min(max(o.Eps/10, smallestTolerance), 1e-3)
 	c := chighs.Settings{
-		PrimalTolerance: adapter.Or(set.PrimalTolerance, tolerance), DualTolerance: adapter.Or(set.DualTolerance, tolerance),
+		PrimalTolerance: cmp.Or(set.PrimalTolerance, tolerance), DualTolerance: cmp.Or(set.DualTolerance, tolerance),
 		IPMTolerance: min(max(o.Eps/10, smallestIPM), 1e-3),
 		Crossover:    !set.NoCrossover, Presolve: !set.NoPresolve,
-		Iterations: min(adapter.Or(o.MaxIterations, DefaultMaxIterations), math.MaxInt32),
+		Iterations: min(cmp.Or(o.MaxIterations, DefaultMaxIterations), math.MaxInt32),
 	}
 	switch {
 	case quadratic || set.Method == "hipo":

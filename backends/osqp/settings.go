@@ -3,6 +3,7 @@
 package osqp
 
 import (
+	"cmp"
 	"math"
 
 	"github.com/conetune/conetune/backends/internal/adapter"
@@ -16,8 +17,8 @@ const (
 )
 
 func (s Settings) withDefaults() Settings {
-	s.StartEps, s.Rho = adapter.Or(s.StartEps, defaultStartEps), adapter.Or(s.Rho, defaultRho)
-	s.Patience, s.Retries = adapter.Or(s.Patience, defaultPatience), adapter.Retries(s.Retries, defaultRetries)
+	s.StartEps, s.Rho = cmp.Or(s.StartEps, defaultStartEps), cmp.Or(s.Rho, defaultRho)
+	s.Patience, s.Retries = cmp.Or(s.Patience, defaultPatience), adapter.Retries(s.Retries, defaultRetries)
 	if s.Patience < 0 || s.FixedRho {
 		s.Patience = math.MaxInt / 2
 	}

@@ -3,6 +3,7 @@
 package scs
 
 import (
+	"cmp"
 	"errors"
 	"math"
 
@@ -85,12 +86,12 @@ func (s *solver) mirror(o backends.Options) cscs.Settings {
 	set := s.settings
 	return cscs.Settings{
 		// eps / 2 (1 + size) <= eps max(1, size)
-		EpsAbs: adapter.Or(set.EpsAbs, o.Eps/2), EpsRel: adapter.Or(set.EpsRel, o.Eps/2), EpsInfeas: o.ClaimEps() / 2,
+		EpsAbs: cmp.Or(set.EpsAbs, o.Eps/2), EpsRel: cmp.Or(set.EpsRel, o.Eps/2), EpsInfeas: o.ClaimEps() / 2,
 		NoNormalize: set.NoNormalize, NoAdaptiveScale: set.NoAdaptiveScale, NoAdaptiveDiagScale: set.NoAdaptiveDiagScale,
-		Scale: adapter.Or(set.Scale, defaultScale), RhoX: set.RhoX, Alpha: set.Alpha,
+		Scale: cmp.Or(set.Scale, defaultScale), RhoX: set.RhoX, Alpha: set.Alpha,
 		AccelerationLookback: set.AccelerationLookback, AccelerationInterval: set.AccelerationInterval,
 		AccelerationType2: set.AccelerationTypeII,
-		MaxIters:          min(adapter.Or(o.MaxIterations, DefaultMaxIterations), math.MaxInt32), // the integers of SCS
+		MaxIters:          min(cmp.Or(o.MaxIterations, DefaultMaxIterations), math.MaxInt32), // the integers of SCS
 		TimeLimit:         o.TimeLimit,
 	}
 }

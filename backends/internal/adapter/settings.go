@@ -1,6 +1,7 @@
 package adapter
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -40,18 +41,5 @@ func settings[T any](o backends.Options, backend string, checks func(T) []Check)
 	return set, nil
 }
 
-// Replace sets what is not left at zero, for its default.
-func Replace[T float64 | int](to *T, by T) {
-	if by != 0 {
-		*to = by
-	}
-}
-
-// Or returns v, or where that is zero another.
-func Or[T float64 | int](v, otherwise T) T {
-	Replace(&otherwise, v)
-	return otherwise
-}
-
 // Retries returns the number that a setting asks for, whose zero is the default and which is negative for none.
-func Retries(set, otherwise int) int { return max(0, Or(set, otherwise)) }
+func Retries(set, otherwise int) int { return max(0, cmp.Or(set, otherwise)) }

@@ -49,7 +49,7 @@ func (b backend) Setup(p *backends.Problem, o backends.Options) (backends.Solver
 // solver is a problem that has been set up.
 type solver struct {
 	adapter.Solver
-	form      *form // of Data
+	rows      adapter.Intervals // of Data
 	settings  Settings
 	highs     *chighs.Solver
 	last      *backends.Point // where the last Solve ended, of User, and with what basis
@@ -58,8 +58,8 @@ type solver struct {
 
 // Make sets up in HiGHS.
 func (s *solver) Make(data *backends.Problem) error {
-	s.form = newForm(data)
-	given, err := s.form.problem(data)
+	s.rows = adapter.IntervalsOf(data)
+	given, err := s.given(data)
 	if err != nil {
 		return err
 	}
@@ -93,9 +93,13 @@ func (s *solver) Push(_ *backends.Problem, u backends.Update) error {
 	var l, up []float64
 	if u.B != nil {
 		var err error
-		if l, up, err = s.form.OnAx(u.B, chighs.Infinity, "HiGHS"); err != nil {
+		if l, up, err = s.rows.OnAx(u.B, chighs.Infinity, "HiGHS"); err != nil {
 			return err
 		}
 	}
-	return s.highs.Update(s.form.quadratic(u.P), u.Q, adapter.Values(u.A), l, up)
+	var p []float64
+	if lower := lowerTriangle(u.P); lower != nil {
+		p = lower.Val
+	}
+	return s.highs.Update(p, u.Q, adapter.Values(u.A), l, up)
 }

@@ -43,7 +43,7 @@ func (r *run) start() error {
 	warm := *point
 	basis := r.lastBasis
 	if r.last == nil || !slices.Equal(warm.X, r.last.X) || !slices.Equal(warm.Z, r.last.Z) {
-		basis = r.form.basis(r.Data, r.Scale.Scale(warm))
+		basis = r.basis(r.Scale.Scale(warm))
 	}
 	if r.highs.Start(basis) != nil {
 		return r.highs.Forget() // what is no basis is no start
@@ -110,7 +110,7 @@ func (r *run) outcome(ctx context.Context, info *chighs.Info, point *chighs.Solu
 
 // keep looks at the point on the caller's data and keeps it if it is the best.
 func (r *run) keep(point *chighs.Solution, info *chighs.Info) {
-	if _, best := r.Keep(slices.Clone(point.X), r.form.Slack(r.Data, point.X), negated(point.Y)); best {
+	if _, best := r.Keep(slices.Clone(point.X), r.rows.Slack(r.Data, point.X), negated(point.Y)); best {
 		r.last = nil
 		if info.HasBasis {
 			r.last, r.lastBasis = &backends.Point{X: slices.Clone(r.Best.X), Z: slices.Clone(r.Best.Z)}, point.Basis

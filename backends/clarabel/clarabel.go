@@ -99,7 +99,7 @@ func (s *solver) Push(data *backends.Problem, u backends.Update) error {
 	}
 	var a, b []float64
 	if u.A != nil {
-		a = s.form.Values(adapter.Values(u.A))
+		a = s.form.matrix(data).Val
 	}
 	if u.B != nil {
 		b = s.form.Vector(u.B)

@@ -9,6 +9,7 @@ import (
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/backends/internal/adapter"
 	cclarabel "github.com/conetune/conetune/internal/cgo/clarabel"
+	"github.com/conetune/conetune/internal/mirror"
 )
 
 // form is the order in which Clarabel sees the rows of a problem.
@@ -152,7 +153,12 @@ func unitSum(w []float64) []float64 {
 
 // problem returns what Clarabel is given.
 func (f *form) problem(p *backends.Problem) *cclarabel.Data {
+	n := len(p.Q)
+	return &cclarabel.Data{P: adapter.MatrixOf(p.P, n, n), Q: p.Q, A: f.matrix(p), B: f.Vector(p.B), Cones: f.cones}
+}
+
+// matrix returns A as Clarabel is given it.
+func (f *form) matrix(p *backends.Problem) *mirror.Matrix {
 	n, m := p.Dims()
-	return &cclarabel.Data{P: adapter.MatrixOf(p.P, n, n), Q: p.Q, A: f.Matrix(adapter.MatrixOf(p.A, m, n)),
-		B: f.Vector(p.B), Cones: f.cones}
+	return f.Matrix(adapter.MatrixOf(p.A, m, n))
 }

@@ -21,7 +21,6 @@ type Rows struct {
 
 	m       int // our rows
 	asGiven bool
-	pattern mirror.Matrix // of A
 }
 
 // Add appends a row that is by s_of + shift of ours.
@@ -54,12 +53,11 @@ func (row Row) terms(visit func(of int, by float64)) {
 	}
 }
 
-// Matrix returns A', and keeps the pattern of A.
+// Matrix returns A'.
 func (r *Rows) Matrix(a *mirror.Matrix) *mirror.Matrix {
 	if r.asGiven {
 		return a
 	}
-	r.pattern = *a
 	type use struct {
 		row int
 		by  float64
@@ -78,15 +76,6 @@ func (r *Rows) Matrix(a *mirror.Matrix) *mirror.Matrix {
 	}
 	out, _ := entries.CSC(len(r.List), a.Cols) // all are within
 	return MatrixOf(out, len(r.List), a.Cols)
-}
-
-// Values returns the values of A' from those of A, after Matrix.
-func (r *Rows) Values(a []float64) []float64 {
-	if r.asGiven {
-		return a
-	}
-	r.pattern.Val = a
-	return r.Matrix(&r.pattern).Val
 }
 
 // Vector returns Tb + t.

@@ -32,19 +32,6 @@ func products(name string, wrong func(c Cone) string) family {
 				}
 			},
 		},
-		separate: func(c Cone, b, z []float64) {
-			worst, at, side := 0.0, 0, 1.0
-			for i, v := range b {
-				low, high := c.interval(i)
-				if low-v > worst {
-					worst, at, side = low-v, i, 1
-				}
-				if v-high > worst {
-					worst, at, side = v-high, i, -1
-				}
-			}
-			z[at] = side
-		},
 	}
 }
 

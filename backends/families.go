@@ -14,7 +14,8 @@ type family struct {
 	wrong func(c Cone) string
 	// own is the cone, dual its dual cone.
 	own, dual set
-	// separate writes z in the dual of c with b'z - beta(z) < 0 into z, which is zero, for b outside c.
+	// separate writes z in the dual of c with b'z < 0 into z, which is zero, for b outside c. It is nil for products of
+	// intervals, whose rows are looked at one by one.
 	separate func(c Cone, b, z []float64)
 	// intervals says that it is a product of intervals.
 	intervals bool
@@ -204,13 +205,6 @@ func (c Cone) writeIntervals(low, high []float64) {
 			low[i], high[i] = math.NaN(), math.NaN()
 		}
 	}
-}
-
-// separator returns z in the dual of c with b'z - beta(z) < 0, for b outside c.
-func separator(c Cone, b []float64) []float64 {
-	z := make([]float64, len(b))
-	families[c.Kind].separate(c, b, z)
-	return z
 }
 
 // interior returns a point of the interior of a cone that is no product of intervals.

@@ -65,7 +65,7 @@ func trivial(p *Problem, single *singleBounds) *Solution {
 		}
 		if empty && c.Distance(b) > outsideCone*maxAbs(b) {
 			out := infeasible()
-			copy(out.Z[first:], separator(c, b))
+			families[c.Kind].separate(c, b, out.Z[first:first+c.Dim])
 			return out
 		}
 	}

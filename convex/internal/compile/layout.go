@@ -187,9 +187,8 @@ func (l *Layout) Same(active [][]int) bool {
 	return true
 }
 
-// Carry maps a point of another layout to this one, the layouts being of one program or of programs whose variables and
-// groups have the same places. What has no place there, or another size, is zero, but for multipliers that are known
-// otherwise. Parts that are nil stay nil. A point of the same layout is not copied.
+// Carry maps a point of another layout of the program to this one. What has no place there is zero, but for multipliers
+// that are known otherwise. Parts that are nil stay nil. A point of the same layout is not copied.
 func (l *Layout) Carry(from *Layout, pt backends.Point, multiplier func(g *Group, r int) float64) (out backends.Point) {
 	if l == from {
 		return pt
@@ -197,13 +196,10 @@ func (l *Layout) Carry(from *Layout, pt backends.Point, multiplier func(g *Group
 	if pt.X != nil {
 		out.X = make([]float64, l.N)
 	}
-	for i, v := range l.Program.Vars {
-		if pt.X == nil || from.Program.Vars[i].N != v.N {
-			continue
-		}
+	for _, v := range l.Program.Vars {
 		at := from.columns(v)
 		for column, j := range l.Entries(v) {
-			if old := at.column(j); old >= 0 {
+			if old := at.column(j); old >= 0 && pt.X != nil {
 				out.X[column] = pt.X[old]
 			}
 		}
@@ -215,9 +211,6 @@ func (l *Layout) Carry(from *Layout, pt backends.Point, multiplier func(g *Group
 		out := make([]float64, l.M)
 		for i, g := range l.Program.Groups {
 			for r := range g.Expr.N {
-				if from.Program.Groups[i].Expr.N != g.Expr.N {
-					break
-				}
 				switch row, old := l.Row(i, r), from.Row(i, r); {
 				case row < 0:
 				case old >= 0:

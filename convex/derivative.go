@@ -208,8 +208,8 @@ func (r *Result) differential(ctx context.Context) (*differential, error) {
 		return d, nil
 	}
 	var err error
-	d.numbers = out.Assembled.Layout.Assemble()
-	state := compile.NewState(out.Assembled.Program.Params, out.Values)
+	d.numbers = out.Layout.Assemble()
+	state := compile.NewState(out.Layout.Program.Params, out.Values)
 	d.conic, err = backends.NewDerivative(ctx, compile.NewNumbers(d.numbers, state).Problem(),
 		backends.Point{X: out.X, S: out.S, Z: out.Z})
 	return d, err

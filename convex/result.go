@@ -69,7 +69,7 @@ func (r *Result) of() *solve.Outcome {
 
 // own panics unless the variable was in the model when it was compiled.
 func (r *Result) own(x *affine.Variable) *affine.Variable {
-	if p := r.of().Assembled.Program; x.ID >= p.Users || p.Vars[x.ID] != x {
+	if p := r.of().Layout.Program; x.ID >= p.Users || p.Vars[x.ID] != x {
 		panic(fmt.Sprintf("convex: variable %s is not in the program solved", x.Name))
 	}
 	return x
@@ -115,7 +115,7 @@ func (r *Result) Dual(c *Constraint) []float64 {
 	if c == nil {
 		panic("convex: Dual of a constraint that is nil")
 	}
-	if _, ok := out.Assembled.Program.Refs[&c.c]; !ok {
+	if _, ok := out.Layout.Program.Refs[&c.c]; !ok {
 		panic("convex: Dual of a constraint that is not in the program solved")
 	}
 	return c.entries(r.out.Dual(&c.c))
@@ -160,7 +160,7 @@ func (c *Constraint) entries(v []float64) []float64 {
 // the model when that was compiled.
 func (r *Result) Sensitivity(p *Parameter) []float64 {
 	x := p.parameter()
-	if prog := r.of().Assembled.Program; x.ID >= len(prog.Params) || prog.Params[x.ID] != x {
+	if prog := r.of().Layout.Program; x.ID >= len(prog.Params) || prog.Params[x.ID] != x {
 		panic(fmt.Sprintf("convex: parameter %s is not in the program solved", x.Name))
 	}
 	out := r.out.Sensitivity(x)

@@ -16,8 +16,8 @@ type Outcome struct {
 	backends.Solution
 	Rounds, Active int
 
-	Assembled    *compile.Assembled
-	Stationarity []float64     // Px + q + A'z in the columns of as
+	Layout       *compile.Layout
+	Stationarity []float64     // Px + q + A'z in the columns of the layout
 	Values       affine.Values // of the parameters
 	room         []float64     // of Stationarity
 
@@ -33,7 +33,7 @@ func Stopped(p *compile.Program) *Outcome {
 	return &Outcome{
 		Solution: backends.Solution{Status: backends.Cancelled, Objective: none, DualObjective: none,
 			Residuals: backends.Residuals{Primal: none, Dual: none, Gap: none}},
-		Assembled: &compile.Assembled{Layout: &compile.Layout{Program: p}},
+		Layout: &compile.Layout{Program: p},
 	}
 }
 
@@ -44,14 +44,14 @@ func (s *Session) Result(sol *backends.Solution) *Outcome {
 		r = &Outcome{}
 	}
 	s.Room, s.room = nil, nil
-	as := in.Assembled
-	*r = Outcome{Solution: *sol, room: r.room, Assembled: as, Values: s.State.Values.Copy(r.Values)}
+	l := in.Assembled.Layout
+	*r = Outcome{Solution: *sol, room: r.room, Layout: l, Values: s.State.Values.Copy(r.Values)}
 	for _, v := range s.Program.Vars[:s.Program.Users] {
-		r.Active += as.Width(v)
+		r.Active += l.Width(v)
 	}
 	if HasPoint(sol) {
 		v := in.valuesOf(sol)
-		if r.separate(as.Program, in.B.Val) {
+		if r.separate(in.B.Val) {
 			*v = in.Values(r.X, r.Z)
 		}
 		r.room = append(r.room[:0], v.Stationarity...)
@@ -96,7 +96,7 @@ func (r *Outcome) Value(v *affine.Variable) []float64 {
 		return nil
 	}
 	out := make([]float64, v.N)
-	r.Assembled.Expand(out, v, r.X)
+	r.Layout.Expand(out, v, r.X)
 	return out
 }
 
@@ -106,9 +106,9 @@ func (r *Outcome) Dual(c *compile.Constraint) []float64 {
 		return nil
 	}
 	out := make([]float64, c.N)
-	for _, ref := range r.Assembled.Program.Refs[c] {
+	for _, ref := range r.Layout.Program.Refs[c] {
 		for k := range ref.Rows {
-			row := r.Assembled.Row(ref.G.Index, ref.Row+k)
+			row := r.Layout.Row(ref.G.Index, ref.Row+k)
 			value := 0.0
 			if row >= 0 {
 				value = r.Z[row]
@@ -124,7 +124,7 @@ func (r *Outcome) Dual(c *compile.Constraint) []float64 {
 // Sensitivity returns the derivative of the optimal value in a parameter, see convex.Result, or nil where there is no
 // point.
 func (r *Outcome) Sensitivity(p *affine.Parameter) []float64 {
-	prog := r.Assembled.Program
+	prog := r.Layout.Program
 	if r.Stationarity == nil {
 		return nil
 	}
@@ -134,7 +134,7 @@ func (r *Outcome) Sensitivity(p *affine.Parameter) []float64 {
 	for i, g := range prog.Groups {
 		// s = b - Ax = expr, so z'(dA x - db) = -z' d(expr).
 		r.AddSensitivity(out, g.Expr, -1, p, func() []float64 {
-			return r.Assembled.GroupRows(i, r.Z, make([]float64, g.Expr.N))
+			return r.Layout.GroupRows(i, r.Z, make([]float64, g.Expr.N))
 		})
 	}
 	for _, q := range prog.Squares {
@@ -179,24 +179,23 @@ func (r *Outcome) DualResidual(v *affine.Variable) []float64 {
 		return nil
 	}
 	out := make([]float64, v.N)
-	if k := r.Assembled.Program.SparseOf[v.ID]; k >= 0 && r.Excess != nil {
+	if k := r.Layout.Program.SparseOf[v.ID]; k >= 0 && r.Excess != nil {
 		copy(out, r.Excess(k))
 	}
-	r.Assembled.Expand(out, v, r.Stationarity)
+	r.Layout.Expand(out, v, r.Stationarity)
 	return out
 }
 
 // Conic returns the point of the full conic program.
 func (r *Outcome) Conic() backends.Point {
-	own := r.Assembled.Layout
-	return own.Program.NewLayout(nil).Carry(own, backends.Point{X: r.X, S: r.S, Z: r.Z}, r.Multiplier)
+	return r.Layout.Program.NewLayout(nil).Carry(r.Layout, backends.Point{X: r.X, S: r.S, Z: r.Z}, r.Multiplier)
 }
 
 // separate cleans the multipliers of opposite rows up, and says whether it has changed any.
-func (r *Outcome) separate(p *compile.Program, b []float64) (changed bool) {
-	for _, pair := range p.Boxes {
+func (r *Outcome) separate(b []float64) (changed bool) {
+	for _, pair := range r.Layout.Program.Boxes {
 		for k := range pair[0].Expr.N {
-			i, j := r.Assembled.Row(pair[0].Index, k), r.Assembled.Row(pair[1].Index, k)
+			i, j := r.Layout.Row(pair[0].Index, k), r.Layout.Row(pair[1].Index, k)
 			if i < 0 || j < 0 {
 				continue
 			}

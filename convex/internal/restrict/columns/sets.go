@@ -125,7 +125,7 @@ func (w *Sets) result(sol *backends.Solution) *solve.Outcome {
 	r.Active = 0
 	for _, v := range w.p.Vars[:w.p.Users] {
 		if w.p.SparseOf[v.ID] >= 0 {
-			r.Active += r.Assembled.Width(v)
+			r.Active += r.Layout.Width(v)
 		}
 	}
 	if done := w.done; w.dual != nil {

@@ -142,7 +142,7 @@ func (w *Sets) result(f *fullPoint, sol *backends.Solution) *solve.Outcome {
 	r := &solve.Outcome{
 		Solution: backends.Solution{Objective: sol.Objective + offset, DualObjective: sol.DualObjective + offset,
 			Residuals: sol.Residuals, Radius: sol.Radius, Message: sol.Message},
-		Assembled: &compile.Assembled{Layout: w.numbers.Assembled.Layout}, Values: w.s.State.Values.Copy(nil),
+		Layout: w.numbers.Assembled.Layout, Values: w.s.State.Values.Copy(nil),
 	}
 	for _, s := range w.pairs {
 		r.Active += s.size()

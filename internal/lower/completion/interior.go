@@ -83,8 +83,9 @@ func (d *interiorStep) scale(a float64) {
 
 const (
 	// interiorMost bounds the known entries, and interiorOrder the dimensions, for which [interior] is used: the work of
-	// an iteration is N^3 / 3 + N^2 p and about 20 m^3, and its matrix has N^2 numbers.
-	interiorMost, interiorOrder = 2000, 120
+	// an iteration is N^3 / 3 + N^2 p and about 20 m^3, and its matrix has N^2 numbers. Factors take as long at 500
+	// entries, and a half to a tenth of the time at 700 to 1500.
+	interiorMost, interiorOrder = 600, 120
 	// interiorSteps bounds the iterations; in the constrained form withinSteps, as bounds that hold nothing back, with t
 	// and t_g going to 0, are not for this method.
 	interiorSteps, withinSteps = 60, 30

@@ -133,6 +133,9 @@ func (q *Penalized) Minimize(ctx context.Context, weights, upper []float64) (*So
 // programs.
 func (q *Penalized) MinimizeTo(ctx context.Context, weights, upper []float64, gap float64, alone bool) (*Solution,
 	error) {
+	if q.closed {
+		return nil, backends.ErrClosed
+	}
 	if upper != nil {
 		q.upper = slices.Clone(upper)
 	}
@@ -144,6 +147,9 @@ func (q *Penalized) MinimizeTo(ctx context.Context, weights, upper []float64, ga
 		if err := q.form.Close(); err != nil {
 			return nil, err
 		}
+	}
+	if err := q.check(weights); err != nil {
+		return nil, err
 	}
 	results, c, err := q.conic(ctx, weights)
 	if err != nil {
@@ -167,9 +173,6 @@ func (q *Penalized) MinimizeTo(ctx context.Context, weights, upper []float64, ga
 
 // conic solves the conic programs of the blocks; the results are nil where one is of no use.
 func (q *Penalized) conic(ctx context.Context, weights []float64) ([]*convex.Result, conic, error) {
-	if err := q.check(weights); err != nil {
-		return nil, conic{}, err
-	}
 	clipped := q.clipped(weights)
 	return q.results(ctx, func(b *block) error { return b.set(clipped, q.upper) })
 }
@@ -178,6 +181,9 @@ func (q *Penalized) conic(ctx context.Context, weights []float64) ([]*convex.Res
 // in the weights and the upper variables, see [convex.Result.Gradient]; nil where a solve was of no use. Where the
 // solution is degenerate, it is that of the least norm.
 func (q *Penalized) Gradient(ctx context.Context, weights, upper []float64) ([]float64, error) {
+	if err := q.check(weights); err != nil {
+		return nil, err
+	}
 	if upper != nil {
 		q.upper = slices.Clone(upper)
 	}

@@ -200,6 +200,8 @@ func TestPenaltyOfTheProgram(t *testing.T) {
 	}
 	require.NoError(t, fast.Close())
 	require.NoError(t, slow.Close())
+	_, err = fast.MinimizeTo(context.Background(), []float64{0.7, 0.7, 0.5}, nil, 0, true)
+	require.ErrorIs(t, err, backends.ErrClosed)
 }
 
 // shared are blocks min 1/2 (x - a_t)^2 s.t. |x| <= r, L = sum 1/2 (x - b_t)^2. With r below all a_t, x_t = r, and the

@@ -38,6 +38,35 @@ func withBounds(cones []Cone, of func(row int, lower, upper float64) (l, u float
 	return out
 }
 
+// roundingOf returns what rounding of the largest entry of b, and of q, may be, zero where there is no such number or
+// where rows may be in units of their own: what a row or a variable without entries contradicts by no more is none, as
+// it is left where terms have cancelled.
+func roundingOf(p *Problem) (b, q float64) {
+	some := false
+	rounded := func(v []float64) (least float64, out []float64) {
+		least = lastPlaces * maxAbs(v)
+		for i, x := range v {
+			if x != 0 && math.Abs(x) <= least {
+				if out == nil {
+					out = slices.Clone(v)
+				}
+				out[i] = 0
+			}
+		}
+		if some = some || out != nil; out == nil {
+			out = v
+		}
+		return least, out
+	}
+	rest := *p
+	b, rest.B = rounded(p.B)
+	q, rest.Q = rounded(p.Q)
+	if !some || !new(units).of(&rest).plain {
+		return 0, 0
+	}
+	return b, q
+}
+
 // outsideCone is how far, relative to it, a right-hand side alone must be outside of its cone to count as outside.
 const outsideCone = 1e-9
 
@@ -47,9 +76,10 @@ const outsideCone = 1e-9
 func trivial(p *Problem, single *singleBounds) *Solution {
 	n, m := p.Dims()
 	low, high := single.low, single.high
+	least, leastQ := roundingOf(p)
 	infeasible := func() *Solution { return &Solution{Status: PrimalInfeasible, Z: make([]float64, m)} }
 	for i, b := range p.B {
-		if single.count[i] > 0 || math.IsNaN(low[i]) || b >= low[i] && b <= high[i] {
+		if single.count[i] > 0 || math.IsNaN(low[i]) || b >= low[i]-least && b <= high[i]+least {
 			continue
 		}
 		out := infeasible()
@@ -83,7 +113,7 @@ func trivial(p *Problem, single *singleBounds) *Solution {
 		return out
 	}
 	for j, q := range p.Q {
-		if !single.used[j] && q != 0 {
+		if !single.used[j] && math.Abs(q) > leastQ {
 			x := make([]float64, n)
 			x[j] = -math.Copysign(1, q)
 			return &Solution{Status: DualInfeasible, X: x}

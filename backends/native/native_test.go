@@ -516,3 +516,54 @@ func TestWarmStartOfLargeMatrices(t *testing.T) {
 	assert.InDelta(t, a.Objective, b.Objective, 1e-6)
 	assert.LessOrEqual(t, 2*b.Iterations, a.Iterations)
 }
+
+// Where transports are asked for one more than there is, multipliers of 1 and -1 add up the equations to 0 = -1, which
+// no iteration comes nearer to; of the dual program they are a ray.
+func TestEquationsThatContradictEachOther(t *testing.T) {
+	const from, to = 20, 25
+	at := func(i, k int) float64 {
+		switch i {
+		case k / to, from + k%to:
+			return 1
+		case from + to + k:
+			return -1
+		}
+		return 0
+	}
+	cost, amount := make([]float64, from*to), make([]float64, from+to+from*to)
+	for k := range cost {
+		cost[k] = 1 + float64(k*k%7)
+	}
+	for i := range from + to {
+		if amount[i] = to; i >= from {
+			amount[i] = from
+		}
+	}
+	amount[0]--
+	primal := &backends.Problem{Q: cost, B: amount, A: matrices.Of(len(amount), len(cost), at),
+		Cones: []backends.Cone{backends.Zero(from + to), backends.Nonnegative(len(cost))}}
+	dual := &backends.Problem{Q: amount[:from+to], B: cost, Cones: []backends.Cone{backends.Nonnegative(len(cost))},
+		A: matrices.Of(len(cost), from+to, func(k, i int) float64 { return -at(i, k) })}
+	for want, p := range map[backends.Status]*backends.Problem{
+		backends.PrimalInfeasible: primal, backends.DualInfeasible: dual,
+	} {
+		got := backendtest.Answer(t, opened(t, p))
+		assert.Equal(t, want, got.Status)
+		assert.Less(t, got.Iterations, 20, want)
+	}
+}
+
+// What rounding leaves of 0 <= 0, or of a cost of nothing, contradicts nothing; what is more does.
+func TestCancelledNumbers(t *testing.T) {
+	for _, c := range []struct {
+		b, q float64
+		want backends.Status
+	}{
+		{-7e-18, 0, backends.Optimal}, {0, 3e-17, backends.Optimal}, {-1e-12, 0, backends.PrimalInfeasible},
+		{0, 1e-12, backends.DualInfeasible},
+	} { // min x + q y with x >= 1 and b >= 0
+		p := &backends.Problem{Q: []float64{1, c.q}, B: []float64{-1, c.b}, Cones: []backends.Cone{backends.Nonnegative(2)},
+			A: sparse.NewCSC(2, 2, []int{0, 1, 1}, []int{0}, []float64{-1})}
+		assert.Equal(t, c.want, backendtest.Answer(t, opened(t, p)).Status, "%v", c)
+	}
+}

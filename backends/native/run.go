@@ -230,7 +230,7 @@ func (r *runner) verdict(p progress) backends.Status {
 	eps := acceptProof * o.EpsInfeasible
 	status := r.infeasible(p.noPoint, p.noBound, eps)
 	if status == backends.Unsolved && r.strategy == strategy(r.embedding) {
-		status = r.embedding.inconsistent(eps)
+		status = r.embedding.inconsistent(p, eps)
 	}
 	return status
 }

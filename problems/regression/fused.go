@@ -2,6 +2,7 @@ package regression
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -29,6 +30,9 @@ func FusedLasso(s dataset.Division, o Options) (*Model, error) {
 	o.Order = cmp.Or(o.Order, 1)
 	return NewNet(s, o, Net{Name: "fused-lasso", Takes: []string{"Order"}, spec: func(data *data) (spec, error) {
 		n, p := data.Dims()
+		if p == 1 {
+			return spec{}, errors.New("a single coefficient has no differences, expected two features at least")
+		}
 		if o.Order < 1 || o.Order >= p {
 			return spec{}, fmt.Errorf(
 				"differences of order %d of %d coefficients, expected an order from 1 to %d", o.Order, p, p-1)

@@ -144,7 +144,13 @@ func Command(a *cli.App) *cobra.Command {
 		Long:  predictHelp,
 		Example: `  conetune predict --model model.json --data new.csv > predictions.txt
   conetune predict --model model.json --data new.csv.gz --id patient --prob --out risks.csv`,
-		Args: cobra.NoArgs,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return cli.BadInputf("expected no arguments, got %q; the model is given as --model FILE, rows as --data FILE",
+					strings.Join(args, " "))
+			}
+			return nil
+		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if modelPath == "" {
 				return cli.BadInputf("--model FILE is missing")

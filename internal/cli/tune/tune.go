@@ -35,6 +35,9 @@ func Command(a *cli.App) *cobra.Command {
 				args) == 2 && k >= 0 && cmd.Flags().Changed("nested") {
 				return cli.BadInputf("--nested takes its number as --nested=%s", args[k])
 			}
+			if len(args) > 1 && slices.Contains(model.Names(), args[0]) {
+				return cli.BadInputf("expected one model, got %d arguments; a table is given as --data %s", len(args), args[1])
+			}
 			if len(args) > 1 || len(args) == 0 && f.configFile == "" {
 				return cli.BadInputf("expected one model, got %d arguments; known models are: %s", len(args),
 					words.Joined(model.Names()))

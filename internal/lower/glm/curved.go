@@ -430,7 +430,7 @@ func (p *Path) solveCurved(ctx context.Context, tol float64) {
 		f.measure(f.weights)
 		f.joins = f.violators(f.weights)
 		if f.gap <= tol*f.null() {
-			f.solved = pt.last || !whole || Sparse(d.x) && len(f.active()) > mostSparse // which have no Newton steps
+			f.solved = pt.last || !whole || Sparse(d.x) && len(f.active()) > mostSparse // which have few Newton steps
 			pt.last, pt.own = true, pt.own || whole
 			return
 		}

@@ -279,7 +279,8 @@ func (f *fold) settle(ctx context.Context, w *Weights, end ending) {
 		} else if rows || f.byRows(active, w) != nil {
 			slow = 1
 		}
-		if again {
+		waits := f.waits(active)
+		if slow = max(slow, waits); again && waits == 0 {
 			f.newtons(ctx, active, w)
 		}
 		done := past{units: active}

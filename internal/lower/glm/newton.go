@@ -243,9 +243,27 @@ func (f *fold) slopes(features, unit []int, w *Weights) []float64 {
 }
 
 // mostOrder bounds the order of the systems of Newton steps, as do mostTimesRows times the rows where that is more than
-// fewOrder: beyond, each step takes out little of what is too many. mostSparse does where their products are of sparse
-// columns, for each fold.
-const mostOrder, mostTimesRows, fewOrder, mostSparse = 4000, 4, 1000, 100
+// fewOrder, which does where columns are sparse: beyond, each step takes out little of what is too many.
+const mostOrder, mostTimesRows, fewOrder = 4000, 4, 1000
+
+// mostSparse is the number of sparse columns from which on a Newton step waits until sweeps have cost as much: these
+// may be all that is needed, and cost little. Of a multiplication in a sweep, entryCost are done in factors.
+const mostSparse, entryCost = 100, 16
+
+// waits is how many sweeps over sparse columns cost as much as a Newton step, 0 where that does not count.
+func (f *fold) waits(units []int) int {
+	s, ok := f.work.(*residual)
+	if !ok || s.x.Dense() || f.d.single || len(units) <= mostSparse {
+		return 0
+	}
+	order, entries := 0.0, 0
+	for _, u := range units {
+		for _, j := range f.d.units[u] {
+			order, entries = order+1, entries+s.x.Len(s.place[j])
+		}
+	}
+	return int(order * order * order / 3 / float64(entryCost*(entries+1)))
+}
 
 // direction is Newton's for the coefficients of features, nil where their system is too large or the context ends.
 func (f *fold) direction(ctx context.Context, features, unit []int, g []float64, w *Weights) (step []float64) {
@@ -256,8 +274,11 @@ func (f *fold) direction(ctx context.Context, features, unit []int, g []float64,
 	}
 	system := f.system(features, unit, w, mostOrder)
 	s, ok := f.work.(*residual)
-	if sparse := ok && !s.x.Dense() && !f.d.single; !system.rows && (sparse && n > mostSparse ||
-		order > min(mostOrder, max(fewOrder, mostTimesRows*f.d.n))) {
+	most := min(mostOrder, max(fewOrder, mostTimesRows*f.d.n))
+	if ok && !s.x.Dense() && !f.d.single {
+		most = fewOrder
+	}
+	if !system.rows && order > most {
 		return nil
 	}
 	if step = system.solve(ctx, g, 0); ctx.Err() != nil {

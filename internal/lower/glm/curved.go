@@ -234,7 +234,9 @@ func (f *fold) round(ctx context.Context, w *Weights) {
 	if _, ok := f.products.(*banded); ok {
 		pt.model, pt.unit = slices.Clone(pt.curve), 1
 	} else if pt.own && pt.coupled.Second != nil {
-		if f.products != products(pt.whole) {
+		if _, is := f.products.(*rowwise); f.rowwise() && !is {
+			f.products = new(rowwise)
+		} else if !f.rowwise() && f.products != products(pt.whole) {
 			pt.whole = new(whole)
 			f.products = pt.whole
 		}
@@ -256,10 +258,15 @@ func (f *fold) round(ctx context.Context, w *Weights) {
 		}
 		f.settle(ctx, w.scaled(pt.unit), ending{share: share, again: pt.own &&
 			(pt.envelope != nil || pt.coupled.Second != nil)})
-		if s, ok := f.products.(*scaled); ok {
+		if s, ok := f.products.(interface{ end(f *fold) }); ok {
 			s.end(f)
 		}
 	}
+}
+
+// rowwise says that the model has no matrix, as sparse columns of classes are many.
+func (f *fold) rowwise() bool {
+	return f.d.classes > 1 && len(f.working) >= fewOrder && !f.d.columns().Dense()
 }
 
 // advance goes from before the round towards the solution of its model, by which the predictions have the whole change,

@@ -269,7 +269,7 @@ func (f *fold) waits(units []int) int {
 func (f *fold) direction(ctx context.Context, features, unit []int, g []float64, w *Weights) (step []float64) {
 	n, q := len(features), f.d.q
 	order := n * q
-	if order == 0 {
+	if order == 0 || f.rowwise() {
 		return nil
 	}
 	system := f.system(features, unit, w, mostOrder)

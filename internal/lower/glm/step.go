@@ -12,6 +12,9 @@ import (
 
 // sweep minimises over one unit of a list after the other and returns the largest decrease of the objective, about.
 func (f *fold) sweep(list []int, w *Weights) (most float64) {
+	if s, ok := f.work.(*rowwise); ok {
+		return s.sweep(f, list, w)
+	}
 	for _, u := range list {
 		members := f.d.units[u]
 		if f.d.q > 1 || len(members) > 1 && w.Norm[u] > 0 {

@@ -26,7 +26,8 @@ const (
 func (f *fold) truncated(ctx context.Context, w *Weights) bool {
 	pt, x := f.point, f.d.entries()
 	size := len(f.working)
-	if pt.coupled.Times == nil || size < truncatedSize || size <= wholeSize && pt.products >= size/truncatedShare {
+	if pt.coupled.Times == nil || size < truncatedSize || f.rowwise() ||
+		size <= wholeSize && pt.products >= size/truncatedShare {
 		return false
 	}
 	curve := make([]float64, x.K) // means

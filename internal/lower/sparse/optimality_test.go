@@ -230,6 +230,25 @@ func TestWideClasses(t *testing.T) {
 	c.optimal(t, c.solve(t, c.fit(t, design.New(x)), 1e-9, nil), 1e-6, "wide")
 }
 
+// Sparse columns of more classes than have a matrix, nearly all in use, as those of categories with many levels.
+func TestManyLevels(t *testing.T) {
+	const n, levels = 900, 200
+	rng := rand.New(rand.NewPCG(39, 1))
+	x, f := mat.NewDense(n, 2*levels, nil), make([]float64, n)
+	for i := range n {
+		a, b := i%levels, levels+rng.IntN(levels-1)
+		x.Set(i, a, 1)
+		x.Set(i, b, 1)
+		x.Set(i, 2*levels-1, 3+rng.NormFloat64())
+		f[i] = 3 + math.Sin(float64(a)) + math.Cos(float64(b)) + rng.NormFloat64()
+	}
+	for _, intercept := range []bool{false, true} {
+		c := problem{kind: "multinomial", x: x, y: targets("multinomial", f), intercept: intercept, l1: []float64{1e-6},
+			l2: []float64{1e-3}}
+		c.optimal(t, c.solve(t, c.fit(t, compressedColumns(x)), 1e-10, nil), 1e-6, fmt.Sprint(intercept))
+	}
+}
+
 // Solutions meet the conditions of optimality, for all losses and penalties, on either storage, with fewer and more
 // features than rows, from zero and from other starts; squares but for rounding.
 func TestOptimality(t *testing.T) {

@@ -38,5 +38,6 @@
 // Other losses are solved by quadratic models, a fit of squares each, see curved: with the curvatures of all folds
 // together where there are products, and of the fold else. As they are not negative, the gap needs no conjugates. A
 // solve to any gap ends by Newton steps. Proportional hazards and classes have second derivatives that are not those of
-// rows alone, see [Coupled]: the working set has a matrix of these, or truncated steps.
+// rows alone, see [Coupled]: the working set has a matrix of these, or truncated steps, or of many sparse columns of
+// classes sweeps by rows.
 package glm

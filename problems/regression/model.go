@@ -226,7 +226,7 @@ func (m *Model) foldsTogether(ctx context.Context) (lower.Fit, error) {
 		return nil, nil
 	}
 	t, err := m.data.FoldTable(ctx)
-	if err != nil || t == nil {
+	if err != nil || t == nil || t.Gaps != nil && m.spec.Chained {
 		return nil, err
 	}
 	return either(m.together(ctx, t))

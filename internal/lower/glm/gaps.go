@@ -3,25 +3,29 @@ package glm
 import "slices"
 
 // Gaps are entries of a table, by rising rows, with what each fold has more there than X. Gradients and predictions are
-// those of the fold's own table. Products of the folds together are those of X, as their curvatures are those of all,
-// and products of one fold its own.
+// those of the fold's own table. Products of the folds together are those of X where their curvatures are those of all,
+// and those of squares or of one fold its own.
 type Gaps struct {
 	Row, Feature []int
 	More         [][]float64
 }
 
-// mostGaps is the share of entries up to which gaps cost less than a table for each fold.
+// mostGaps is the share of entries up to which gaps cost less than a table for each fold, with a curved loss.
 const mostGaps = 0.05
 
-// Shares says whether the folds of a table may have so many gaps: with a curved loss of rows, and products of all
-// features.
+// Shares says whether the folds of a table may have so many gaps: with a loss of rows, and products of all features.
 func (t *Table) Shares(gaps int) bool {
 	switch t.Loss.(type) {
-	case nil, Hazards, Multinomial, Pinball:
+	case Hazards, Multinomial, Pinball:
+		return false
+	}
+	if t.Chained || t.Loss == nil && len(t.Folds) == 1 {
 		return false
 	}
 	n, p := t.X.Dims()
-	return float64(gaps) <= mostGaps*float64(n)*float64(p) && !Sparse(t.X) && byProducts(n, p, len(t.Folds))
+	const each = 2 // matrices of a fold
+	few := t.Loss == nil || float64(gaps) <= mostGaps*float64(n)*float64(p)
+	return few && !Sparse(t.X) && byProducts(n, p, each*len(t.Folds))
 }
 
 // dots adds to the products of the columns with r what fold t has more, and rows to those of the rows with b.

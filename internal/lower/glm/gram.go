@@ -14,7 +14,7 @@ import (
 // gram has the products of all features: of all rows, and about their means of each fold.
 type gram struct {
 	d    *Data
-	all  []float64   // products of all rows
+	all  [][]float64 // products of all rows, as each fold fills them
 	h    [][]float64 // of each fold
 	sums []*sums     // of the validation rows of each fold, without products
 	own  bool        // they are of one fold alone
@@ -24,7 +24,8 @@ type gram struct {
 // rows are theirs.
 func newGram(ctx context.Context, d *Data) *gram {
 	folds := d.folds
-	g := &gram{d: d, h: make([][]float64, len(folds)), sums: make([]*sums, len(folds))}
+	g := &gram{d: d, sums: make([]*sums, len(folds))}
+	g.all, g.h = make([][]float64, len(folds)), make([][]float64, len(folds))
 	d.parts = make([]*part, len(folds))
 	apart, rest := d.disjoint()
 	var all *sums
@@ -40,18 +41,58 @@ func newGram(ctx context.Context, d *Data) *gram {
 		if t >= apart {
 			g.sums[t] = d.sums(ctx, folds[t])
 		}
+		d.filled(t, g.sums[t], false)
+		all := d.filled(t, all, true)
 		train, products := all.without(g.sums[t])
+		g.all[t] = all.less
 		p := d.part(train, folds[t])
 		g.h[t] = products
 		p.centre(g.h[t], d.p)
 		p.share(d.q, g.h[t])
 		d.parts[t] = p
 	})
-	if g.all = all.less; ctx.Err() == nil {
-		dense.Scale(g.all, -1)
-		dense.Mirror(g.all, d.p)
+	for t, h := range g.all {
+		if ctx.Err() == nil && (t == 0 || d.gaps != nil) {
+			dense.Scale(h, -1)
+			dense.Mirror(h, d.p)
+		}
 	}
 	return g
+}
+
+// filled are sums of all rows, or of those that fold t leaves out, with its gaps filled: (x + v e)(x + v e)' is
+// x x' + v (x e' + e x') + v^2 e e'. They stand in the place of others, or have room of their own.
+func (d *Data) filled(t int, s *sums, all bool) *sums {
+	if d.gaps == nil {
+		return s
+	}
+	if all {
+		own := *s
+		s = &own
+		s.x, s.xy, s.less = slices.Clone(s.x), slices.Clone(s.xy), slices.Clone(s.less)
+	}
+	row, last := make([]float64, d.p), -1
+	for e, i := range d.gaps.Row {
+		j, v := d.gaps.Feature[e], d.gaps.More[t][e]
+		if v == 0 || !all && d.train[t][i] {
+			continue
+		}
+		if i != last {
+			d.row(row, i)
+			last = i
+		}
+		by := d.weight(i) * v
+		s.x[j] += by
+		for k := range d.q {
+			s.xy[j*d.q+k] += by * d.y[k][i]
+		}
+		for k, x := range row {
+			s.less[min(j, k)*d.p+max(j, k)] -= by * x
+		}
+		row[j] += v
+		s.less[j*d.p+j] -= by * row[j]
+	}
+	return s
 }
 
 // disjoint says how many of the first folds leave out no row that another of them does, and which rows none of these
@@ -171,7 +212,7 @@ func (g *gram) validation(f *fold) float64 {
 		clear(column)
 		for _, j := range support {
 			if b := f.b[j*q+k]; b != 0 {
-				dense.Axpy(b, g.all[j*d.p:(j+1)*d.p], column)
+				dense.Axpy(b, g.all[f.number][j*d.p:(j+1)*d.p], column)
 			}
 		}
 		quadratic, train := 0.0, 0.0
@@ -197,6 +238,9 @@ func (g *gram) squares(f *fold, b0 []float64, support []int) (total float64) {
 	block := make([]float64, min(rowBlock, len(f.part.val))*d.p)
 	for list := range slices.Chunk(f.part.val, rowBlock) {
 		d.gather(block, list)
+		if d.gaps != nil {
+			d.gaps.fill(d.gaps.More[f.number], list, block, d.p)
+		}
 		for l, i := range list {
 			for k, r := range b0 {
 				for _, j := range support {

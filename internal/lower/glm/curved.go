@@ -196,7 +196,7 @@ func (p *Path) share(ctx context.Context, within bool) {
 	}
 	if renewed {
 		q := *d
-		q.weights, q.curved, q.y = curve, nil, [][]float64{make([]float64, d.n)}
+		q.weights, q.curved, q.gaps, q.y = curve, nil, nil, [][]float64{make([]float64, d.n)}
 		q.products = newGram(ctx, &q)
 		p.model = &q
 	}

@@ -1,6 +1,8 @@
 package glm
 
 import (
+	"slices"
+
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/internal/dense"
@@ -18,7 +20,8 @@ type rowwise struct {
 	total        float64
 	curve, r     []float64 // c_i, and what is left, of all classes of a row together
 	inverse      []float64 // 1 / w_i, 0 of rows that are left out
-	second, mean []float64 // K x K of each feature: second derivatives, constants at their minimum, and sums x_i W_i
+	place        []int     // of the features in use
+	second, mean []float64 // K x K of each: second derivatives, constants at their minimum, and sums x_i W_i
 	constants    *definite // second derivatives of the constants, nil for none
 	shift        []float64 // by which they have moved
 	g, step      []float64 // of the classes of a feature
@@ -32,7 +35,7 @@ func (s *rowwise) begin(f *fold) {
 	if s.r == nil {
 		room := func(n int) []float64 { return make([]float64, n) }
 		s.curve, s.r, s.inverse = room(n*k), room(n*k), room(n)
-		s.second, s.mean = room(s.x.X.Columns()*k*k), room(s.x.X.Columns()*k*k)
+		s.place = make([]int, s.x.X.Columns())
 		s.g, s.step, s.shift = room(k), room(k), room(k)
 	}
 	for i := range n {
@@ -55,12 +58,19 @@ func (s *rowwise) begin(f *fold) {
 		s.constants = factorise(k, h, slight)
 		s.constants.solve(s.shift)
 	}
-	last := -1
+	var features []int
 	for _, e := range f.features() {
-		if j := e / k; j != last && j < s.x.X.Columns() {
-			last = j
-			s.derive(j)
+		if j := e / k; j < s.x.X.Columns() {
+			features = append(features, j)
 		}
+	}
+	slices.Sort(features)
+	features = slices.Compact(features)
+	size := len(features) * k * k
+	s.second, s.mean = slices.Grow(s.second[:0], size)[:size], slices.Grow(s.mean[:0], size)[:size]
+	for a, j := range features {
+		s.place[j] = a
+		s.derive(j)
 	}
 	f.work = s
 }
@@ -68,7 +78,10 @@ func (s *rowwise) begin(f *fold) {
 func (s *rowwise) row(v []float64, i int) []float64 { return v[i*s.x.K : (i+1)*s.x.K] }
 
 // of are the K x K numbers of a feature.
-func (s *rowwise) of(v []float64, j int) []float64 { return v[j*s.x.K*s.x.K : (j+1)*s.x.K*s.x.K] }
+func (s *rowwise) of(v []float64, j int) []float64 {
+	size, a := s.x.K*s.x.K, s.place[j]
+	return v[a*size : (a+1)*size]
+}
 
 // add adds a factor times W_i to the lower triangle of h, by columns.
 func (s *rowwise) add(h []float64, i int, factor float64) {

@@ -31,8 +31,7 @@ type presolve struct {
 	cols          [][]int32       // rows with the variables, and rows that have left
 	count         []int32         // how many of them have not
 	b, q          []exactSum
-	leastB        float64 // what is rounding of b and q
-	leastQ        float64
+	cancelled     cancelledTerms
 	lower, upper  []float64 // bounds of the variables, by the rows with one entry
 	byLower       []int32   // these rows, -1 for none
 	byUpper       []int32
@@ -103,7 +102,7 @@ func (t *presolve) plainly() *presolve {
 
 // load takes the numbers of a problem.
 func (t *presolve) load(p *Problem) {
-	t.leastB, t.leastQ = roundingOf(p)
+	t.cancelled = cancelledTerms{p: *p}
 	for i, b := range p.B {
 		t.b[i] = exactSum{}
 		t.b[i].add(b)
@@ -141,7 +140,7 @@ func (t *presolve) reduce(p *Problem, newP, newA bool, last, room *reduction) *r
 	}
 	for j := range n {
 		if q := settled(&t.q[j]); t.count[j] == 0 && !t.curved[j] && !r.dropCol[j] {
-			none := math.Abs(q) <= t.leastQ
+			none := t.cancelled.variable(q)
 			r.dropCol[j], r.contradicts = none, r.contradicts || !none
 		}
 	}
@@ -249,7 +248,7 @@ func (t *presolve) row(r *reduction, i int32) bool {
 	switch {
 	case t.plain && len(row) != int(t.length[i]):
 		return false
-	case math.IsInf(low, -1) && math.IsInf(high, 1), len(row) == 0 && outside <= t.leastB,
+	case math.IsInf(low, -1) && math.IsInf(high, 1), len(row) == 0 && t.cancelled.row(outside),
 		len(row) == 0 && t.length[i] > 0 && outside <= outsideCone*t.b[i].size:
 		t.leave(r, i)
 		return true

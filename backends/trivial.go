@@ -38,33 +38,53 @@ func withBounds(cones []Cone, of func(row int, lower, upper float64) (l, u float
 	return out
 }
 
-// roundingOf returns what rounding of the largest entry of b, and of q, may be, zero where there is no such number or
-// where rows may be in units of their own: what a row or a variable without entries contradicts by no more is none, as
-// it is left where terms have cancelled.
-func roundingOf(p *Problem) (b, q float64) {
+// cancelledTerms say what rounding of the largest entry of b, and of q, may be in a problem: what a row or a variable
+// without entries contradicts by no more is none, as it is left where terms have cancelled. It is found when first
+// asked for; nothing is so small where there is no such number, or where rows may be in units of their own.
+type cancelledTerms struct {
+	p     Problem
+	known bool
+	b, q  float64
+}
+
+func (c *cancelledTerms) find() {
+	if c.known {
+		return
+	}
+	c.known = true
 	some := false
-	rounded := func(v []float64) (least float64, out []float64) {
-		least = lastPlaces * maxAbs(v)
-		for i, x := range v {
-			if x != 0 && math.Abs(x) <= least {
-				if out == nil {
-					out = slices.Clone(v)
-				}
+	without := func(v []float64) (least float64, out []float64) {
+		least, out = lastPlaces*maxAbs(v), slices.Clone(v)
+		for i, x := range out {
+			if math.Abs(x) <= least {
+				some = some || x != 0
 				out[i] = 0
 			}
 		}
-		if some = some || out != nil; out == nil {
-			out = v
-		}
 		return least, out
 	}
-	rest := *p
-	b, rest.B = rounded(p.B)
-	q, rest.Q = rounded(p.Q)
+	rest := c.p
+	c.b, rest.B = without(rest.B)
+	c.q, rest.Q = without(rest.Q)
 	if !some || !new(units).of(&rest).plain {
-		return 0, 0
+		c.b, c.q = 0, 0
 	}
-	return b, q
+}
+
+// row says whether a row without entries holds, outside being how far its right-hand side is outside of its interval.
+func (c *cancelledTerms) row(outside float64) bool {
+	if outside > 0 {
+		c.find()
+	}
+	return outside <= c.b
+}
+
+// variable says the same of one that nothing but q concerns.
+func (c *cancelledTerms) variable(q float64) bool {
+	if q != 0 {
+		c.find()
+	}
+	return math.Abs(q) <= c.q
 }
 
 // outsideCone is how far, relative to it, a right-hand side alone must be outside of its cone to count as outside.
@@ -76,10 +96,10 @@ const outsideCone = 1e-9
 func trivial(p *Problem, single *singleBounds) *Solution {
 	n, m := p.Dims()
 	low, high := single.low, single.high
-	least, leastQ := roundingOf(p)
+	cancelled := cancelledTerms{p: *p}
 	infeasible := func() *Solution { return &Solution{Status: PrimalInfeasible, Z: make([]float64, m)} }
 	for i, b := range p.B {
-		if single.count[i] > 0 || math.IsNaN(low[i]) || b >= low[i]-least && b <= high[i]+least {
+		if single.count[i] > 0 || math.IsNaN(low[i]) || cancelled.row(max(low[i]-b, b-high[i])) {
 			continue
 		}
 		out := infeasible()
@@ -113,7 +133,7 @@ func trivial(p *Problem, single *singleBounds) *Solution {
 		return out
 	}
 	for j, q := range p.Q {
-		if !single.used[j] && math.Abs(q) > leastQ {
+		if !single.used[j] && !cancelled.variable(q) {
 			x := make([]float64, n)
 			x[j] = -math.Copysign(1, q)
 			return &Solution{Status: DualInfeasible, X: x}

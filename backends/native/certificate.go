@@ -34,14 +34,14 @@ func (it *iterate) proofs() (primal, dual float64) {
 // Px and Ax + s near 0. A first look is at the scaled vectors, whose proofs are
 // given; what passes it is measured as the caller will measure it, on the caller's data.
 func (it *iterate) infeasible(primal, dual, eps float64) backends.Status {
-	if primal <= scaledMargin*eps*max(1, maxAbs(it.z)/-it.bz) && it.provesPrimal(it.z, it.atz, &it.nearPrimal, eps) {
+	if primal <= scaledMargin*eps*max(1, maxAbs(it.z)/-it.bz) && it.provesPrimal(it.z, it.atz, eps) {
 		return backends.PrimalInfeasible
 	}
 	if dual <= scaledMargin*eps*max(1, maxAbs(it.x)/-it.qx) {
 		for i, v := range it.ax {
 			it.rhsZ[i] = v + it.s[i]
 		}
-		if it.provesDual(it.x, it.rhsZ, &it.nearDual, eps) {
+		if it.provesDual(it.x, it.rhsZ, eps) {
 			return backends.DualInfeasible
 		}
 	}
@@ -50,14 +50,13 @@ func (it *iterate) infeasible(primal, dual, eps float64) backends.Status {
 
 // provesPrimal says whether z, with A'z given, proves that there is no x: on the
 // caller's data, and with (A'z)'x far from b'z for all x near the best one
-// known. For any feasible x, (A'z)'x <= b'z; where x is large, a small A'z is not enough. With last, the least residual
-// around which a proof was looked for, z itself is to be one but for rounding; without, only near one.
-func (it *iterate) provesPrimal(z, atz []float64, last *float64, eps float64) bool {
-	if last != nil && it.excludesBest(atz, it.best.x, dot(it.f.b, z)) {
+// known. For any feasible x, (A'z)'x <= b'z; where x is large, a small A'z is not enough.
+func (it *iterate) provesPrimal(z, atz []float64, eps float64) bool {
+	if it.excludesBest(atz, it.best.x, dot(it.f.b, z)) {
 		return false
 	}
 	sol := it.f.expand(it.x, it.s, z, 1)
-	it.proof = proven(sol.Z, eps, last, it.judge.NearPrimalInfeasible, it.judge.ProvePrimalInfeasible)
+	it.proof = proven(sol.Z, eps, &it.nearPrimal, it.judge.NearPrimalInfeasible, it.judge.ProvePrimalInfeasible)
 	return it.proof != nil
 }
 
@@ -68,17 +67,20 @@ func (it *iterate) excludesBest(residual, v []float64, product float64) bool {
 }
 
 // proven returns v, or a vector near it, if that passes as a certificate on the caller's data. The looking around costs
-// a factorisation, and with last is done where v is not far from one and its residual has fallen well below that of the
-// last time.
+// a factorisation, and is done where v is not far from one and its residual has fallen well below that of the last
+// time.
 func proven(v []float64, eps float64, last *float64, near func([]float64) float64,
 	prove func([]float64, float64) ([]float64, float64, error)) []float64 {
-	if last != nil {
-		r := near(v)
-		if !(r <= worthALook) || r > eps && r > lookAgain**last {
-			return nil
-		}
-		*last = min(*last, r)
+	r := near(v)
+	if !(r <= worthALook) || r > eps && r > lookAgain**last {
+		return nil
 	}
+	*last = min(*last, r)
+	return nearby(v, eps, prove)
+}
+
+// nearby looks around v in any case.
+func nearby(v []float64, eps float64, prove func([]float64, float64) ([]float64, float64, error)) []float64 {
 	better, r, err := prove(v, eps)
 	if err != nil || r > eps {
 		return nil
@@ -88,51 +90,49 @@ func proven(v []float64, eps float64, last *float64, near func([]float64) float6
 
 // provesDual says the same of x and the dual. left is Ax + s for some s in the
 // cones: for any feasible (u, z), 0 <= q'x + u'Px + z'left.
-func (it *iterate) provesDual(x, left []float64, last *float64, eps float64) bool {
-	if last != nil && it.excludesBest(left, it.best.z, dot(it.f.q, x)) {
+func (it *iterate) provesDual(x, left []float64, eps float64) bool {
+	if it.excludesBest(left, it.best.z, dot(it.f.q, x)) {
 		return false
 	}
 	sol := it.f.expand(x, it.s, it.z, 1)
-	it.proof = proven(sol.X, eps, last, it.judge.NearDualInfeasible, it.judge.ProveDualInfeasible)
+	it.proof = proven(sol.X, eps, &it.nearDual, it.judge.NearDualInfeasible, it.judge.ProveDualInfeasible)
 	return it.proof != nil
 }
 
-// inconsistent looks at residuals that do not fall. Where equations contradict each other, what no step takes out of
-// them is nearly what A' makes zero, a certificate; likewise for the residuals of the columns. So is, where the
-// regularised system answers with a multiple of that, the direction of the constant right-hand side.
-func (e *embedding) inconsistent(p progress, eps float64) backends.Status {
-	f, before := e.f, e.before
-	e.before = p
-	primal, dual := p.primal > max(eps, lessLeft*before.primal), p.dual > max(eps, lessLeft*before.dual)
-	if !primal && !dual {
-		return backends.Unsolved
-	}
-	e.stuck++
-	look := e.stuck&(e.stuck-1) == 0 // fewer and fewer
-	if z, atz := e.rhsZ, e.rhsX; primal {
+// inconsistent looks at residuals that do not fall, of the rows or of the columns. Where equations contradict each
+// other, what no step takes out of them is nearly what A' makes zero, a certificate nearby, for which there is a look
+// now and then; likewise for the columns. So is, where the regularised system answers with a multiple of that, the
+// direction of the constant right-hand side.
+func (e *embedding) inconsistent(primal, dual, look bool, eps float64) backends.Status {
+	f, x, z := e.f, e.rhsX, e.rhsZ
+	if primal && look {
 		clear(z)
 		copy(z[:f.zero], e.rz)
-		if f.mulAt(atz, z); look && maxAbs(atz) <= nearlyZero*maxAbs(z) && e.provesPrimal(z, atz, nil, eps) {
-			return backends.PrimalInfeasible
-		}
-		if e.constant && dot(f.b, e.z2) < 0 {
-			if f.mulAt(atz, e.z2); e.provesPrimal(e.z2, atz, &e.nearPrimal, eps) {
-				return backends.PrimalInfeasible
-			}
+		if f.mulAt(x, z); maxAbs(x) <= nearlyZero*maxAbs(z) {
+			e.proof = nearby(f.expand(e.x, e.s, z, 1).Z, eps, e.judge.ProvePrimalInfeasible)
 		}
 	}
-	if x, ax := e.rhsX, e.rhsZ; dual {
+	if primal && e.proof == nil && e.constant && dot(f.b, e.z2) < 0 {
+		f.mulAt(x, e.z2)
+		e.provesPrimal(e.z2, x, eps)
+	}
+	if e.proof != nil {
+		return backends.PrimalInfeasible
+	}
+	if dual && look {
 		for j, v := range e.rx {
 			x[j] = -v
 		}
-		if f.mulA(ax, x); look && maxAbs(ax) <= nearlyZero*maxAbs(x) && e.provesDual(x, ax, nil, eps) {
-			return backends.DualInfeasible
+		if f.mulA(z, x); maxAbs(z) <= nearlyZero*maxAbs(x) {
+			e.proof = nearby(f.expand(x, e.s, e.z, 1).X, eps, e.judge.ProveDualInfeasible)
 		}
-		if e.constant && dot(f.q, e.x2) < 0 {
-			if f.mulA(ax, e.x2); e.provesDual(e.x2, ax, &e.nearDual, eps) {
-				return backends.DualInfeasible
-			}
-		}
+	}
+	if dual && e.proof == nil && e.constant && dot(f.q, e.x2) < 0 {
+		f.mulA(z, e.x2)
+		e.provesDual(e.x2, z, eps)
+	}
+	if e.proof != nil {
+		return backends.DualInfeasible
 	}
 	return backends.Unsolved
 }

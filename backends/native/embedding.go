@@ -19,8 +19,6 @@ type embedding struct {
 	primal, dual   float64   // steps of x and s, and of z
 	trialS, trialZ []float64 // points of nonsymmetric cones
 	beside         beside
-	before         progress // of the iteration before
-	stuck          int      // iterations in which a residual did not fall
 }
 
 func newEmbedding(it *iterate) *embedding {
@@ -51,8 +49,7 @@ func (e *embedding) minusQ() {
 // start puts the iterate at the solution of the problem with the cones left
 // out, moved inside them (as in Vandenberghe 2010). With differences, x2 and z2 are computed as such.
 func (e *embedding) start(differences bool) error {
-	e.differences, e.constant, e.before = differences, false, progress{primal: math.Inf(1), dual: math.Inf(1)}
-	e.stuck = 0
+	e.differences, e.constant = differences, false
 	clear(e.s)
 	clear(e.z)
 	for _, c := range e.cones {

@@ -61,6 +61,8 @@ type watch struct {
 	least                float64 // error that counted as progress
 	before               float64 // the best error slowIterations ago
 	finished             float64 // the error where finish was last tried
+	primal, dual         float64 // residuals of the iteration before
+	stuck                int     // iterations in which one of these did not fall
 }
 
 func newRunner(f *form) (*runner, error) {
@@ -114,7 +116,7 @@ func (r *runner) run(ctx context.Context, o backends.Options, warm *backends.Poi
 // backends.Unsolved, and the error says why.
 func (r *runner) loop(ctx context.Context) (backends.Status, error) {
 	inf := math.Inf(1)
-	r.watch = watch{nearest: inf, smallest: inf, least: inf, before: inf, finished: inf}
+	r.watch = watch{nearest: inf, smallest: inf, least: inf, before: inf, finished: inf, primal: inf, dual: inf}
 	for ; ; r.iterations++ {
 		r.residuals()
 		p := r.measure()
@@ -201,6 +203,16 @@ func (r *runner) gains(p progress) error {
 	return nil
 }
 
+// stay says which residuals have not fallen since the iteration before, and whether this is one of the fewer and fewer
+// times that deserve a closer look.
+func (w *watch) stay(p progress, eps float64) (primal, dual, look bool) {
+	primal, dual = p.primal > max(eps, lessLeft*w.primal), p.dual > max(eps, lessLeft*w.dual)
+	if w.primal, w.dual = p.primal, p.dual; primal || dual {
+		w.stuck++
+	}
+	return primal, dual, w.stuck&(w.stuck-1) == 0
+}
+
 func (r *runner) log(ctx context.Context, p progress) {
 	if r.options.History {
 		r.history = append(r.history, backends.Iteration{Objective: p.objective, DualObjective: p.bound,
@@ -230,7 +242,8 @@ func (r *runner) verdict(p progress) backends.Status {
 	eps := acceptProof * o.EpsInfeasible
 	status := r.infeasible(p.noPoint, p.noBound, eps)
 	if status == backends.Unsolved && r.strategy == strategy(r.embedding) {
-		status = r.embedding.inconsistent(p, eps)
+		primal, dual, look := r.watch.stay(p, eps)
+		status = r.embedding.inconsistent(primal, dual, look, eps)
 	}
 	return status
 }

@@ -98,8 +98,8 @@ func TestAgainstConic(t *testing.T) {
 			}
 			table.Loss = Poisson{}
 		}, func(p int) *Weights { return &Weights{Norm: each(0.05, p)} }, counts},
-		"squares with gaps": {60, 24, 1, gaps, func(p int) *Weights { return &Weights{Norm: each(0.15, p), L2: each(0.01, p)} },
-			squares},
+		"squares with gaps": {60, 24, 1, gaps,
+			func(p int) *Weights { return &Weights{Norm: each(0.15, p), L2: each(0.01, p)} }, squares},
 		"labels with gaps": {80, 12, 1, func(table *Table) {
 			signs(table)
 			gaps(table)

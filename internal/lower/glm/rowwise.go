@@ -7,7 +7,6 @@ import (
 
 	"github.com/conetune/conetune/internal/dense"
 	"github.com/conetune/conetune/internal/lower/design"
-	"github.com/conetune/conetune/internal/lower/numerics"
 )
 
 // rowwise is the model of [Multinomial] about a point without a matrix of its second derivatives, which in the
@@ -154,15 +153,22 @@ func (s *rowwise) take(j int) {
 	for m := range change {
 		change[m] = floats.Dot(s.row(mean, m), step)
 	}
-	s.follow(s.shift, change)
+	s.follow(change)
 }
 
-// follow takes from shift the step of the constants to their minimum after a change of their derivatives.
-func (s *rowwise) follow(shift, change []float64) {
-	if s.constants != nil {
-		s.constants.solve(change)
-		floats.Sub(shift, change)
+// follow takes the constants to their minimum after a change of their derivatives.
+func (s *rowwise) follow(change []float64) {
+	s.answer(change)
+	floats.Sub(s.shift, change)
+}
+
+// answer puts the steps of the constants in the place of their derivatives, which these take to zero.
+func (s *rowwise) answer(change []float64) {
+	if s.constants == nil {
+		clear(change)
+		return
 	}
+	s.constants.solve(change)
 }
 
 // images returns the second derivatives in the predictions times what features make of steps, and in the constants.
@@ -221,16 +227,12 @@ func (s *rowwise) dots(to []float64, features []int, r, shift []float64) []float
 func (s *rowwise) move(steps []float64, features []int) {
 	image, change := s.images(steps, features)
 	floats.Sub(s.r, image)
-	s.follow(s.shift, change)
+	s.follow(change)
 }
 
 func (s *rowwise) times(features []int, step, out []float64) {
 	image, change := s.images(step, features)
-	if s.constants != nil {
-		s.constants.solve(change)
-	} else {
-		clear(change)
-	}
+	s.answer(change)
 	s.dots(out[:0], features, image, change)
 }
 
@@ -276,9 +278,7 @@ func (s *rowwise) sweep(f *fold, list []int, w *Weights) (most float64) {
 				if !(curve > 0) {
 					continue
 				}
-				lo, hi := f.d.bounds(e)
-				next := numerics.Soft(g[m]+curve*b, w.Norm[e]+w.absolute(e)) / (curve + second)
-				step := max(lo, min(hi, next)) - b
+				step := f.minimum(e, g[m], curve, w.Norm[e]+w.absolute(e), second) - b
 				if step == 0 {
 					continue
 				}

@@ -34,15 +34,19 @@ func (f *fold) single(j int, first, second float64) float64 {
 	if !(curve > 0) { // which does not vary
 		return 0
 	}
-	b := f.b[j]
-	lo, hi := f.d.bounds(j)
-	next := max(lo, min(hi, numerics.Soft(f.work.at(j, 0)+curve*b, first)/(curve+second)))
-	step := next - b
+	next := f.minimum(j, f.work.at(j, 0), curve, first, second)
+	step := next - f.b[j]
 	if step == 0 {
 		return 0
 	}
 	f.shift(j, next)
 	return (curve + second) * step * step
+}
+
+// minimum is where a coefficient, of some gradient, less its sign, and curvature, is best beside the others.
+func (f *fold) minimum(j int, pull, curve, first, second float64) float64 {
+	lo, hi := f.d.bounds(j)
+	return max(lo, min(hi, numerics.Soft(pull+curve*f.b[j], first)/(curve+second)))
 }
 
 // block takes the steps of prox over a unit with several coefficients.

@@ -94,7 +94,7 @@ func (d *direct) startAtBest() error {
 }
 
 // relief goes over to root, if that is possible and not done.
-func (d *direct) relief() bool { return !d.rooted && d.takeRoot() }
+func (d *direct) relief() bool { return !d.rooted && len(d.f.links) == 0 && d.takeRoot() }
 
 // takeRoot goes over to root, if the problem is one for it: all rows are inequalities or of
 // semidefinite cones, and B is not too large.

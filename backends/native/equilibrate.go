@@ -52,9 +52,12 @@ func (sc *scaling) init(f *form) {
 func (sc *scaling) begin(f *form) {
 	sc.apart.Find(f.user)
 	d, e := sc.apart.Factors()
-	sc.baseD = d
+	sc.baseD = slices.Clip(d)
 	for i, r := range f.row {
 		sc.baseE[i] = e[r.user]
+	}
+	for _, l := range f.links { // near one where its rows are
+		sc.baseD = append(sc.baseD, 1/sc.baseE[l.child])
 	}
 	copy(sc.d, sc.baseD)
 	copy(sc.e, sc.baseE)

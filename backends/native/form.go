@@ -8,7 +8,6 @@ import (
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/backends/internal/ldl"
 	"github.com/conetune/conetune/internal/dense"
-	"github.com/conetune/conetune/internal/indices"
 	"github.com/conetune/conetune/internal/stop"
 	"github.com/james-bowman/sparse"
 )
@@ -23,35 +22,41 @@ import (
 // conversion decides depends on the cones and patterns alone, so that an
 // update keeps the symbolic work.
 type form struct {
-	n, m    int
-	p, a    csc
-	q, b    []float64
-	zero    int             // rows of equations
-	nonneg  int             // rows of inequalities
-	blocks  []backends.Cone // the cones after them, whose rows share one factor
-	free    bool            // some row of the caller has no row here: a box without bounds, see sortMatrix, too
-	row     []rowOrigin
-	aFrom   []int32 // entry k of a is entry aFrom[k] of the caller's A, times the sign of its row
-	used    []bool  // by row of the caller, see usedRows
-	scaling scaling
-	user    *backends.Problem
-	points  [keptPoints]backends.Solution
-	given   int        // so many of points have been given away since the run began
-	stop    *stop.Stop // where it is reached, work is left unfinished all over the package
-	threads int
-	memory  *memory
-	bytes   int64 // what of it the form takes
-	kkt     int64 // and the Newton systems
+	n, m   int
+	p, a   csc
+	q, b   []float64
+	zero   int             // rows of equations
+	nonneg int             // rows of inequalities
+	blocks []backends.Cone // the cones after them, whose rows share one factor
+	free   bool            // some row of the caller has no row here: a box without bounds, see sortMatrix, too
+	row    []rowOrigin
+	aFrom  []int32 // entry k of a is entry aFrom[k] of the caller's A, times the sign of its row
+	used   []bool  // by row of the caller, see usedRows
+	links  []link  // the variables that the caller does not have, after his
+	// Those of semidefinite cones that have a cone for each clique.
+	decomposed []*component
+	whole      []float64 // work space for them
+	scaling    scaling
+	user       *backends.Problem
+	points     [keptPoints]backends.Solution
+	given      int        // so many of points have been given away since the run began
+	stop       *stop.Stop // where it is reached, work is left unfinished all over the package
+	threads    int
+	memory     *memory
+	bytes      int64 // what of it the form takes
+	kkt        int64 // and the Newton systems
 }
 
 // within is what dense kernels have to know.
 func (f *form) within() dense.Within { return dense.Within{Stop: f.stop, Threads: f.threads} }
 
-// rowOrigin says where a row comes from: s = sign (s_user - shift).
+// rowOrigin says where a row comes from: s = sign (s_user - shift). One that is linked has no entry of the caller's in A
+// and b, but one of a variable of its own.
 type rowOrigin struct {
-	user  int32
-	sign  float64
-	shift float64
+	user   int32
+	linked bool
+	sign   float64
+	shift  float64
 }
 
 // newForm sorts the rows of p and lays out its matrices; fill puts in the numbers.
@@ -62,8 +67,14 @@ func newForm(p *backends.Problem, s *stop.Stop, threads int, limit int64) (*form
 		return nil, err
 	}
 	f.used = usedRows(p)
-	f.sortRows(p.Cones)
-	f.b, f.q = make([]float64, f.m), make([]float64, n)
+	f.sortRows(p)
+	f.n += len(f.links)
+	cliques := f.bytesOfCliques()
+	if err := f.memory.take("the cliques of semidefinite cones", cliques); err != nil {
+		return nil, err
+	}
+	f.bytes += cliques
+	f.b, f.q = make([]float64, f.m), make([]float64, f.n)
 	f.layOutA(p)
 	f.layOutP(p)
 	f.a.stop = s
@@ -76,11 +87,11 @@ func newForm(p *backends.Problem, s *stop.Stop, threads int, limit int64) (*form
 }
 
 // sortRows makes the rows of the form, and the list of the cones that stand in blocks of them.
-func (f *form) sortRows(cones []backends.Cone) {
-	rows := roomForRows(cones)
+func (f *form) sortRows(p *backends.Problem) {
+	rows, components := roomForRows(p.Cones), f.componentsOf(p)
 	var blocks [places][]backends.Cone
 	start := int32(0)
-	for _, c := range cones {
+	for at, c := range p.Cones {
 		if f.stop.Reached(vectorWork * c.Dim) {
 			return
 		}
@@ -89,7 +100,9 @@ func (f *form) sortRows(cones []backends.Cone) {
 		case place == boundRows:
 			f.sortBounds(&rows, c, start)
 		case c.Kind == backends.PSDCone && c.Dim > 1:
-			blocks[place] = append(blocks[place], f.sortMatrix(&rows, c, start)...)
+			for k := range components[at] {
+				blocks[place] = append(blocks[place], f.sortComponent(&rows, &components[at][k])...)
+			}
 		default:
 			list := rows[place]
 			for k := range int32(c.Dim) {
@@ -106,6 +119,16 @@ func (f *form) sortRows(cones []backends.Cone) {
 	f.blocks = slices.Concat(blocks[normRows], blocks[otherRows])
 	f.row = slices.Concat(rows[equationRows], rows[inequalityRows], rows[normRows], rows[otherRows])
 	f.m = len(f.row)
+	before := f.m - len(rows[otherRows])
+	for k := range f.links {
+		f.links[k].parent += int32(before)
+		f.links[k].child += int32(before)
+	}
+	for _, t := range f.decomposed {
+		for k := range t.cliques {
+			t.cliques[k].row += before
+		}
+	}
 }
 
 // usedRows says which rows have entries in A or numbers in b; nil without semidefinite cones.
@@ -123,38 +146,6 @@ func usedRows(p *backends.Problem) []bool {
 		}
 	}
 	return used
-}
-
-// sortMatrix makes the rows of a semidefinite cone: those of a cone for each set of its columns that used rows connect,
-// an inequality for a column alone. What is between the sets is zero in s, and may be zero in z.
-func (f *form) sortMatrix(rows *[places][]rowOrigin, c backends.Cone, start int32) (cones []backends.Cone) {
-	n := backends.PSDOrder(c.Dim)
-	sets, used := indices.NewSets(n), f.used[start:]
-	for j := range n {
-		if f.stop.Reached(n - j) {
-			return nil
-		}
-		for i := j + 1; i < n; i++ {
-			if used[svecPlace(n, i, j)] {
-				a, b := sets.First(i), sets.First(j)
-				sets.Join(min(a, b), max(a, b))
-			}
-		}
-	}
-	for _, of := range sets.Lists() {
-		place := otherRows
-		if len(of) == 1 {
-			place = inequalityRows
-		} else {
-			cones = append(cones, backends.PSD(len(of)))
-		}
-		for k, j := range of {
-			for _, i := range of[k:] {
-				rows[place] = append(rows[place], rowOrigin{user: start + int32(svecPlace(n, i, j)), sign: 1})
-			}
-		}
-	}
-	return cones
 }
 
 // sortBounds makes the rows of a box, whose first row of the caller is start.
@@ -192,8 +183,8 @@ func roomForRows(cones []backends.Cone) (room [places][]rowOrigin) {
 
 // layOutA finds the entries of A in the sorted rows.
 func (f *form) layOutA(p *backends.Problem) {
-	s, n := f.stop, f.n
-	f.a.ptr = make([]int32, n+1)
+	s, n := f.stop, len(p.Q)
+	f.a.ptr = make([]int32, f.n+1)
 	head := make([]int32, len(p.B)) // by row of the caller, the first row made of it
 	for i := range head {
 		head[i] = -1
@@ -203,6 +194,9 @@ func (f *form) layOutA(p *backends.Problem) {
 	}
 	next := make([]int32, f.m) // by row, the next one made of the same row
 	for i := f.m - 1; i >= 0; i-- {
+		if f.row[i].linked {
+			continue
+		}
 		u := f.row[i].user
 		next[i] = head[u]
 		head[u] = int32(i)
@@ -226,8 +220,15 @@ func (f *form) layOutA(p *backends.Problem) {
 		}
 		f.a.ptr[j+1] = int32(len(f.a.ind))
 	}
+	for k, l := range f.links {
+		f.a.ind, f.aFrom = append(f.a.ind, l.parent, l.child), append(f.aFrom, ofParent, ofChild)
+		f.a.ptr[n+k+1] = int32(len(f.a.ind))
+	}
 	f.a.val = make([]float64, len(f.a.ind))
 }
+
+// The places in the caller's A of the entries of links, which are not there: 1 and -1.
+const ofParent, ofChild = -1, -2
 
 // layOutP takes the pattern of P.
 func (f *form) layOutP(p *backends.Problem) {
@@ -242,7 +243,7 @@ func (f *form) layOutP(p *backends.Problem) {
 			f.p.ind[k] = int32(i)
 		}
 		for j := range f.n {
-			f.p.ptr[j+1] = int32(pp.Indptr[j+1])
+			f.p.ptr[j+1] = int32(pp.Indptr[min(j+1, len(p.Q))])
 		}
 	}
 	f.p.val = make([]float64, len(f.p.ind))
@@ -292,7 +293,14 @@ func (f *form) fill(p *backends.Problem, what pending) {
 				if f.stop.Reached(2) {
 					return
 				}
-				f.a.val[k] = f.row[f.a.ind[k]].sign * data[from]
+				switch from {
+				case ofParent:
+					f.a.val[k] = 1
+				case ofChild:
+					f.a.val[k] = -1
+				default:
+					f.a.val[k] = f.row[f.a.ind[k]].sign * data[from]
+				}
 			}
 		}
 		f.scaling.compute(f)
@@ -304,7 +312,9 @@ func (f *form) fill(p *backends.Problem, what pending) {
 		f.scaling.applyObjective(f)
 	}
 	for i, r := range f.row {
-		f.b[i] = r.sign * (p.B[r.user] - r.shift) * f.scaling.e[i]
+		if !r.linked {
+			f.b[i] = r.sign * (p.B[r.user] - r.shift) * f.scaling.e[i]
+		}
 	}
 }
 
@@ -334,6 +344,10 @@ func (f *form) expand(x, s, z []float64, tau float64) *backends.Solution {
 	for i, r := range f.row {
 		out.S[r.user] = r.sign*s[i]/(sc.e[i]*tau) + r.shift
 		out.Z[r.user] += r.sign * z[i] * sc.e[i] / (sc.c * tau)
+	}
+	for _, t := range f.decomposed {
+		f.whole = dense.Cleared(f.whole, len(t.columns)*len(t.columns))
+		t.expand(s, z, func(i int) (ofS, ofZ float64) { return 1 / (sc.e[i] * tau), sc.e[i] / (sc.c * tau) }, f.whole, out)
 	}
 	return out
 }

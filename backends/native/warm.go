@@ -17,6 +17,8 @@ func (e *embedding) load(pt *backends.Point) (ok bool, why string) {
 		return false, ""
 	case pt.X == nil:
 		return false, "the warm start was not used, as it has no x"
+	case len(f.decomposed) > 0:
+		return false, "the warm start was not used, as a semidefinite cone has become one for each of its cliques"
 	}
 	whole := backends.Point{X: pt.X, S: pt.S, Z: pt.Z}
 	if whole.S == nil {

@@ -1,0 +1,113 @@
+package native
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/conetune/conetune/backends"
+	"github.com/conetune/conetune/backends/backendtest"
+	"github.com/conetune/conetune/internal/must"
+)
+
+// The cliques of any pattern cover its entries, those with a column are connected in the tree, and together they have no
+// more entries than they are said to: those of their own, once.
+func TestCliques(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(20, 60).Draw(t, "n")
+		ptr, ind := []int32{0}, []int32(nil)
+		for j := 1; j <= n; j++ { // a tree, so that the pattern is connected, and more
+			for i := range int32(j - 1) {
+				if int(i) == (j-1)/2 || rapid.IntRange(0, 40).Draw(t, "edge") == 0 {
+					ind = append(ind, i)
+				}
+			}
+			ptr = append(ptr, int32(len(ind)))
+		}
+		cliques, of, number := cliquesOf(n, ptr, ind, nil)
+		if cliques == nil {
+			t.Skip("hardly sparse")
+		}
+		with := make([]int, n) // cliques with a column, less the links between them
+		for k, c := range cliques {
+			columns := c.columns()
+			require.Len(t, slices.Compact(slices.Sorted(slices.Values(columns))), len(columns))
+			for _, j := range c.own {
+				with[j]++
+				require.Equal(t, int32(k), of[j])
+			}
+			for _, j := range c.separator { // in the parent, too
+				require.Contains(t, cliques[c.parent].columns(), j)
+			}
+			require.Equal(t, k == len(cliques)-1, c.parent < 0)
+			require.True(t, c.parent < 0 || c.parent > k && len(c.separator) > 0)
+		}
+		for j, count := range with {
+			require.Equal(t, 1, count)
+			for _, i := range ind[ptr[j]:ptr[j+1]] {
+				first, other := int32(j), i
+				if number[i] < number[j] {
+					first, other = i, int32(j)
+				}
+				require.Contains(t, cliques[of[first]].columns(), other)
+			}
+		}
+	})
+}
+
+// chain is to find the largest t for which T - tI is semidefinite, where the tridiagonal T has 2 on its diagonal and -1
+// beside it, in another order of the columns: 2 - 2 cos(pi / (n+1)). With a bound, t is at least that.
+func chain(n int, bound float64) *backends.Problem {
+	m := n * (n + 1) / 2
+	a, b := &triplets{}, make([]float64, m+1)
+	at := func(k int) int { return k * 7 % n }
+	for k := range n {
+		i, j := at(k), at((k+1)%n)
+		a.add(svecPlace(n, i, i), 0, 1)
+		b[svecPlace(n, i, i)] = 2
+		if k < n-1 {
+			b[svecPlace(n, max(i, j), min(i, j))] = -math.Sqrt2
+		}
+	}
+	a.add(m, 0, -1)
+	b[m] = -bound
+	return &backends.Problem{Q: []float64{-1}, A: a.csc(m+1, 1), B: b, Cones: []backends.Cone{backends.PSD(n), backends.Nonnegative(1)}}
+}
+
+// A cone for each clique finds the eigenvalue, its eigenvector in a whole Z, and proofs.
+func TestChordal(t *testing.T) {
+	for _, n := range []int{40, 200} {
+		p := chain(n, -1)
+		f := formOf(t, p)
+		require.Greater(t, len(f.blocks), 1)
+		require.Less(t, f.m, 3*len(p.B)/4)
+		want := 2 - 2*math.Cos(math.Pi/float64(n+1))
+		s := must.Of(backendtest.Open(t, "native").Setup(p, backends.Options{}))(t)
+		sol := backendtest.Answer(t, s)
+		require.Equal(t, backends.Optimal, sol.Status)
+		require.InDelta(t, want, sol.X[0], 1e-8)
+		require.LessOrEqual(t, sol.Iterations, 30)
+		for k := range n { // zz' of the eigenvector
+			for l := range k + 1 {
+				i, j := k*7%n, l*7%n
+				v := 2 / float64(n+1) * math.Sin(math.Pi*float64(k+1)/float64(n+1)) * math.Sin(math.Pi*float64(l+1)/float64(n+1))
+				if i != j {
+					v *= math.Sqrt2
+				}
+				require.InDelta(t, v, sol.Z[svecPlace(n, max(i, j), min(i, j))], 1e-4)
+			}
+		}
+		require.NoError(t, s.WarmStart(backends.Point{X: sol.X, S: sol.S, Z: sol.Z}))
+		again := backendtest.Answer(t, s)
+		require.Equal(t, sol.X, again.X)
+		require.Contains(t, again.Message, "the warm start was not used")
+		below := chain(n, 2*want)
+		require.NoError(t, s.Update(backends.Update{B: below.B}))
+		require.Equal(t, backends.PrimalInfeasible, backendtest.Answer(t, s).Status)
+		require.NoError(t, s.Update(backends.Update{B: p.B, Q: []float64{1}}))
+		require.InDelta(t, -1, backendtest.Answer(t, s).X[0], 1e-8)
+	}
+}

@@ -257,6 +257,9 @@ func DidYouMean(name string, known []string) string { return suggest(name, "", k
 
 // suggest is didYouMean for names that stand after a prefix.
 func suggest(name, prefix string, known []string) string {
+	if name == "alpha" && slices.Contains(known, "l1-ratio") { // which is two things elsewhere
+		return fmt.Sprintf(" (did you mean %sl1-ratio, alpha of glmnet, or %[1]slambda, alpha of scikit-learn?)", prefix)
+	}
 	best, least := "", 1+len(name)/3
 	for _, other := range known {
 		if d := distance(strings.ToLower(name), other); d <= least {

@@ -334,7 +334,7 @@ func TestOffset(t *testing.T) {
 	require.InEpsilon(t, r["refit"].(map[string]any)["test_error"], p["error"], 1e-9)
 	require.InEpsilon(t, rate[1]*18, p["predictions"].([]any)[1], 1e-5)
 	require.Contains(t, conetune(t, "show", saved).ok(t), "offset log_exposure\n")
-	require.Contains(t, run().ok(t), "target claims, offset log_exposure\n")
+	require.Regexp(t, `(?s) from a constant and the offset.*target claims, offset log_exposure\n`, run().ok(t))
 	require.Contains(t, contents(t, dir)[page], ", offset = o, standardize = FALSE)")
 	require.NotContains(t, contents(t, dir)[page], "PoissonRegressor")
 

@@ -71,6 +71,8 @@ func without(run *Run, j *evaluate.Sample, measure string) string {
 		return "when every row is called " + positive(run, j) + ", or none, the cheaper of the two"
 	case j.Entries:
 		return "when every entry gets the mean"
+	case run.Source.Wanted.Offset != "":
+		return "from a constant and the offset alone"
 	case run.Spec.Survival:
 		return "when all rows are alike"
 	case run.Spec.Name == "quantile":

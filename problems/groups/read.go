@@ -41,7 +41,7 @@ func Read(path string, features []string, overlap bool) (*Groups, error) {
 const memberBytes = 256
 
 func readSource(s *textfile.Source, features []string, overlap bool) (*Groups, error) {
-	const expected = "feature and group, or group alone"
+	const expected = "feature and group, or group alone, with the number of each group"
 	columns, err := textfile.NewColumns(s, expected, "group")
 	if err != nil {
 		return nil, err
@@ -77,8 +77,8 @@ func readSource(s *textfile.Source, features []string, overlap bool) (*Groups, e
 		k, err := strconv.ParseUint(string(text), 10, 31)
 		switch {
 		case err != nil:
-			return nil, s.Errorf(line, "group", "%s found, expected an integer from 0 to %d", textfile.Quote(text),
-				math.MaxInt32)
+			return nil, s.Errorf(line, "group", "%s found, expected an integer from 0 to %d, the number of the group",
+				textfile.Quote(text), math.MaxInt32)
 		case seen[j] == 0:
 		case !overlap:
 			return nil, s.Errorf(line, "feature", "%s stands on line %d too, expected one group for each feature",

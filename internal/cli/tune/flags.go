@@ -111,8 +111,8 @@ func (f *tuneFlags) table() []flagGroup {
 		}},
 		{"Model", true, []cli.Flag{
 			cli.NewFlag("groups", &f.groups, "groups of features, for models that have them: `M` equal consecutive ones, a "+
-				"FILE with columns feature and group, or columns, for the features of each column (default: columns, or "+
-				"groups.csv of --dir)", cli.Traits{Of: "Groups"}),
+				"FILE of features and the numbers of their groups (columns feature and group), or the word columns, for the "+
+				"features of each column (default: columns, or groups.csv of --dir)", cli.Traits{Of: "Groups"}),
 			cli.NewFlag("standardize", &f.standardize,
 				"bring features to one unit, that of --scale, on the training rows (default: on with --data and --train)"),
 			cli.NewFlag("intercept", &f.intercept, "fit an intercept (default: on with --data and --train)"),

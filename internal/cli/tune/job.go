@@ -158,7 +158,9 @@ func (f *tuneFlags) readGroups(features []string, overlap bool) (*groups.Groups,
 		return groups.ReadDir(f.Data.Dir, features, overlap)
 	}
 	m, err := strconv.Atoi(f.groups)
-	if err != nil {
+	if err != nil && !isFile(f.groups) {
+		return nil, fmt.Errorf("--groups is %q, which is no file; expected one, a number of groups, or columns", f.groups)
+	} else if err != nil {
 		return groups.Read(f.groups, features, overlap)
 	}
 	g, err := groups.Equal(len(features), m)

@@ -142,6 +142,7 @@ func TestPredictByThreshold(t *testing.T) {
 			args = append(args, "--class-weights", "1,9")
 		}
 		tuned := conetune(t, append(args, "--decide", "balanced-error")...).object(t)
+		require.Equal(t, "yes", tuned["positive"])
 		at := tuned["threshold"].(float64)
 		calls := func(args ...string) []string {
 			args = append([]string{"predict", "--model", model, "--data", table}, args...)

@@ -164,7 +164,7 @@ func TestSchema(t *testing.T) {
 	// The cases are such that fields which are not always there have been seen.
 	for _, name := range []string{"message", "findings", "metrics_on", "nested", "auc", "log_loss", "brier", "pinball",
 		"threshold", "f1", "cost", "balanced_error", "average_precision", "coverage", "deviance", "concordance", "lines",
-		"bootstrap", "median", "mean_width", "model residuals",
+		"positive", "bootstrap", "median", "mean_width", "model residuals",
 		"model compact", "model labels", "model loss", "model level", "model threshold", "model class_weights",
 		"model deviations", "model encoding", "model layout", "model levels",
 		"model basis", "model others", "model ordered", "model interactions", "model missing", "model log_link", "model targets", "model intercepts", "model matrix", "model preset", "model split",
@@ -301,7 +301,7 @@ func TestSchemaOfPredictions(t *testing.T) {
 			}
 		}
 	}
-	require.Len(t, seen, 21, slices.Sorted(maps.Keys(seen)))
+	require.Len(t, seen, 22, slices.Sorted(maps.Keys(seen)))
 }
 
 // updateTutorials is set to write what the commands of the tutorials print into the pages; read the difference.

@@ -57,7 +57,8 @@ type predictions struct {
 	// labels.
 	Loss      *float64 `json:"mean_loss,omitempty"`
 	ErrorRate *float64 `json:"error_rate,omitempty"`
-	// Probabilities are those of the second label, with --prob.
+	// Positive is the second of two labels, and Probabilities are its, with --prob.
+	Positive      string    `json:"positive,omitempty"`
 	Probabilities []float64 `json:"probabilities,omitempty"`
 	// ClassProbabilities are those of all labels, in the order of Labels, of a model of several, with --prob.
 	Labels             []string    `json:"labels,omitempty"`
@@ -321,6 +322,9 @@ func newPredictions(m *model.Model, form predictionForm) *predictions {
 	}
 	if m.Encoding != nil {
 		p.labels = m.Encoding.Labels
+	}
+	if m.Labels != nil && !m.Classes() {
+		p.Positive = m.LabelTexts()[1]
 	}
 	switch {
 	case (m.Classes() || m.Labels != nil && form.file) && form.prob:

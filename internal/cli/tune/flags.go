@@ -117,7 +117,8 @@ func (f *tuneFlags) table() []flagGroup {
 				"bring features to one unit, that of --scale, on the training rows (default: on with --data and --train)"),
 			cli.NewFlag("intercept", &f.intercept, "fit an intercept (default: on with --data and --train)"),
 			cli.NewFlag("positive", &w.Positive, "`LABEL` that classifiers give the probability of, and whose rows they are to "+
-				"find (default: the larger number, or the later text)", cli.Traits{Option: "Wanted.Positive", Of: "Decisions"}),
+				"find (default: the larger number, or the text that is later by its bytes: no comes after Yes)",
+				cli.Traits{Option: "Wanted.Positive", Of: "Decisions"}),
 			cli.NewFlag("decide", &f.decide, "`RULE` by which classifiers call a row positive: balanced-error or f1, at the "+
 				"threshold that is best in cross-validation, FP:FN, at that of the least costs of false positives and "+
 				"negatives, or a threshold of the probability, of svm of the value", cli.Traits{Of: "Decisions"}),

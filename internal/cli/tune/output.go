@@ -30,6 +30,7 @@ type toldResult struct {
 	On       string                                `json:"metrics_on,omitempty"`
 	Metrics  map[string]evaluate.Metric            `json:"metrics,omitempty"`
 	Targets  map[string]map[string]evaluate.Metric `json:"metrics_of_targets,omitempty"`
+	Positive string                                `json:"positive,omitempty"` // the label that is to be found
 	Cut      *float64                              `json:"threshold,omitempty"`
 	Nested   *evaluate.Nested                      `json:"nested,omitempty"`
 	Sampled  *report.ToldBootstrap                 `json:"bootstrap,omitempty"`
@@ -68,6 +69,9 @@ func (job *tuneJob) told(results []*tune.Result) []toldResult {
 			continue
 		}
 		out.ToldCoefficients = report.TellCoefficients(r.RefitFit)
+		if labels := r.RefitFit.Labels; labels != nil && (!r.RefitFit.Classes() || job.Data.Wanted.Positive != "") {
+			out.Positive = job.run.Rows.Label(labels[len(labels)-1])
+		}
 		if stable := job.run.Stability(judged); stable != nil {
 			out.Chosen = map[string]float64{}
 			for _, e := range model.Effects(r.RefitFit, stable) {

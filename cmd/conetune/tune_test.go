@@ -235,6 +235,17 @@ range: 1e-4:1
 		"range": "1e-4:1", "time-limit": "1m30s", "memory": "1234567890", "seed": "2"}, records["b"]["settings"])
 }
 
+// A name with a comma stands in quotes where a flag has a list.
+func TestNamesWithCommas(t *testing.T) {
+	t.Chdir(t.TempDir())
+	write(t, ".", "t.csv", strings.Replace(csvText(3, 60, 4), "f1,f2", `"f, 1",f2`, 1))
+	r := conetune(t, "tune", "lasso", "--data", "t.csv", "--features", `f2,"f, 1"`, "--upper", `"f, 1=0.5"`, "--json",
+		"--save-config", "s.yaml").told(t)
+	require.InDelta(t, 0.5, r["coefficients"].(map[string]any)["f, 1"], 1e-9)
+	require.Contains(t, readFile(t, "s.yaml"), "features: [f2, 'f, 1']\nseed: 1\nupper: '\"f, 1=0.5\"'\n")
+	require.Equal(t, r["coefficients"], conetune(t, "tune", "--config", "s.yaml", "--json").told(t)["coefficients"])
+}
+
 // Several methods: an array, a table, one trace, a figure, and the best model in the file.
 func TestCompare(t *testing.T) {
 	dir := t.TempDir()

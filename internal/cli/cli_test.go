@@ -20,6 +20,11 @@ func TestExitStatusOfErrors(t *testing.T) {
 	require.Equal(t, "", (&ExitError{Code: ExitInterrupted}).Error())
 }
 
+func TestNames(t *testing.T) {
+	names := []string{"", "a, b", `say "x"`, `"q"`, " c", "d\ne", ""}
+	require.Equal(t, names, Names(JoinNames(names)))
+}
+
 func TestInterruptible(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	v := must.Of(Interruptible(ctx, func() (int, error) { return 3, nil }))(t)

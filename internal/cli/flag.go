@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"encoding/csv"
 	"errors"
 	"fmt"
 	"math"
@@ -13,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/conetune/conetune/dca"
+	"github.com/conetune/conetune/internal/words"
 )
 
 // The largest values of numeric flags. Beyond them a number has no meaning that anybody could have had in mind, and the
@@ -169,7 +171,7 @@ func NamesOf(flag, text string, find func(string) error) ([]string, error) {
 	if text == "" {
 		return nil, nil
 	}
-	list := strings.Split(text, ",")
+	list := Names(text)
 	for i, name := range list {
 		if err := find(name); err != nil {
 			return nil, BadInputf("--%s: %w", flag, err)
@@ -229,17 +231,32 @@ func FlagNames(fs *pflag.FlagSet) (names []string) {
 	return names
 }
 
-// nameList is the value of a flag of names with commas between them.
+// Names are those of a list: a record of CSV, so that a name with a comma stands in double quotes.
+func Names(text string) []string {
+	r := csv.NewReader(strings.NewReader(text))
+	r.LazyQuotes, r.FieldsPerRecord = true, -1
+	lines, _ := r.ReadAll() // with lazy quotes all texts are CSV
+	return slices.Concat(lines...)
+}
+
+// JoinNames is the list that [Names] reads.
+func JoinNames(names []string) string {
+	return strings.Join(words.Each(names, func(name string) string {
+		if strings.ContainsAny(name, ",\r\n") || strings.HasPrefix(name, `"`) {
+			return `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
+		}
+		return name
+	}), ",")
+}
+
+// nameList is the value of a flag of names.
 type nameList struct{ names *[]string }
 
 func NewNameList(names *[]string) nameList { return nameList{names} }
 
 // Set, String and Type implement [pflag.Value].
 func (l nameList) Set(text string) error {
-	*l.names = []string{}
-	if text != "" {
-		*l.names = strings.Split(text, ",")
-	}
+	*l.names = append([]string{}, Names(text)...)
 	return nil
 }
 
@@ -247,7 +264,7 @@ func (l nameList) String() string {
 	if l.names == nil {
 		return ""
 	}
-	return strings.Join(*l.names, ",")
+	return JoinNames(*l.names)
 }
 
 func (l nameList) Type() string { return "string" }

@@ -68,7 +68,8 @@ func Command(a *cli.App) *cobra.Command {
 	fs := cmd.Flags()
 	fs.SortFlags = false
 	fs.Var(cli.NewNameList(&w.Targets), "target",
-		"`COLUMN` of the target, or several with commas (default: y where it is there)")
+		"`COLUMN` of the target, or several with commas (a name with a comma stands in double quotes in lists; default: y "+
+			"where it is there)")
 	fs.StringVar(&name, "model", "", "`MODEL` that is to be tuned, which says what the target may be")
 	fs.Var(cli.NewNameList(&w.Categorical), "categorical", "columns `A,B,..` whose numbers are names")
 	fs.Var(cli.NewNameList(&w.Drop), "drop", "columns `A,B,..` to leave out")

@@ -99,12 +99,12 @@ func valueOf(node *yaml.Node) (string, error) {
 		if item.Kind != yaml.ScalarNode {
 			return "", errors.New("expected a list of values, without lists or names in it")
 		}
-		if item.Value == "" || strings.Contains(item.Value, ",") {
-			return "", fmt.Errorf("a list has values without commas, found %q", item.Value)
+		if item.Value == "" {
+			return "", errors.New("the list has an empty value")
 		}
 		parts = append(parts, item.Value)
 	}
-	return strings.Join(parts, ","), nil
+	return cli.JoinNames(parts), nil
 }
 
 // apply takes settings for the flags that the command line does not give, and returns the model, which is that of the
@@ -140,7 +140,7 @@ func (f *tuneFlags) settings(model string, fs *pflag.FlagSet) ([]byte, error) {
 		if r.Unsaved || !flag.Changed && r.Name != "seed" {
 			continue
 		}
-		parts := strings.Split(flag.Value.String(), ",")
+		parts := cli.Names(flag.Value.String())
 		if !r.List || len(parts) == 1 || slices.Contains(parts, "") {
 			add(r.Name, scalar(flag.Value.Type(), flag.Value.String()))
 			continue

@@ -29,7 +29,8 @@ type dataFlags struct {
 func (d *dataFlags) check(fs *pflag.FlagSet) error {
 	for _, name := range []string{"features", "drop", "categorical", "id", "reference", "ordered", "spline", "poly",
 		"dates", "interact"} {
-		if value := fs.Lookup(name).Value.String(); fs.Changed(name) && slices.Contains(strings.Split(value, ","), "") {
+		value := fs.Lookup(name).Value.String()
+		if fs.Changed(name) && (value == "" || slices.Contains(cli.Names(value), "")) {
 			return cli.BadInputf("--%s is %q, expected names of columns, separated by commas", name, value)
 		}
 	}

@@ -176,7 +176,7 @@ func (f *tuneFlags) parseClassWeights() error {
 		return nil
 	}
 	const least = 1 / cli.MostWeight
-	for _, field := range strings.Split(f.classWeights, ",") {
+	for _, field := range cli.Names(f.classWeights) {
 		at := strings.LastIndex(field, "=")
 		w, err := strconv.ParseFloat(strings.TrimSpace(field[at+1:]), 64)
 		if named := at >= 0; err != nil || !(w >= least && w <= cli.MostWeight) ||
@@ -252,7 +252,7 @@ func (f *tuneFlags) parseRanges() error {
 	if f.ranges == "" {
 		return nil
 	}
-	for _, field := range strings.Split(f.ranges, ",") {
+	for _, field := range cli.Names(f.ranges) {
 		r := tune.Range{}
 		bounds := field
 		if i := strings.LastIndex(field, "="); i >= 0 {
@@ -292,11 +292,7 @@ func (f *tuneFlags) parseFixed() error {
 			return err
 		}
 	}
-	var fields []string
-	if f.lambda != "" {
-		fields = strings.Split(f.lambda, ",")
-	}
-	for _, field := range fields {
+	for _, field := range cli.Names(f.lambda) {
 		name, value := "lambda", field
 		if i := strings.LastIndex(field, "="); i >= 0 {
 			name, value = field[:i], field[i+1:]

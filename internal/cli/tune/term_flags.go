@@ -72,7 +72,7 @@ func (v *featureValues) parse(named bool) error {
 	if v.text == "" {
 		return nil
 	}
-	fields := strings.Split(v.text, ",")
+	fields := cli.Names(v.text)
 	if named && !strings.Contains(v.text, "=") {
 		return fmt.Errorf(" is %q, which is no file; expected one, or NAME=FACTOR,.. such as age=0", v.text)
 	}

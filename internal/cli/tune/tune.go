@@ -114,9 +114,10 @@ svm always chooses by folds, matrix-completion never. --group, --time and --fold
 rows.
 
 A table is taken as it comes (docs/tables.md): CSV of any dialect, plain or compressed, or LIBSVM (label index:value
-...); - is standard input. The target is the column y, or --target NAME, for multi-task --target A,B,.. Texts are
-categories, a feature for each level but the first; missing numbers become the median of the training rows. Splines,
-polynomials, interactions, ordered levels, other references and parts of dates are under --help-all.
+...); - is standard input. The target is the column y, or --target NAME, for multi-task --target A,B,.. In lists a
+name with a comma stands in double quotes, as in CSV: --drop 'age,"height, cm"'. Texts are categories, a feature for
+each level but the first; missing numbers become the median of the training rows. Splines, polynomials, interactions,
+ordered levels, other references and parts of dates are under --help-all.
 
 The report says first what was chosen and how good it is, beside the mean and the fit without penalty, on rows that
 the fits have not seen. The model is then trained once more, on training and validation rows or all rows of the folds

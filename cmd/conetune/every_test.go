@@ -177,9 +177,12 @@ func TestEveryRegression(t *testing.T) {
 	require.NotContains(t, conetune(t, args...).stderr, "warning")
 	require.Contains(t, conetune(t, append(args, "--rung", "free")...).stderr,
 		"warning: 8 hyperparameters are chosen on 5 validation rows")
-	for _, split := range []string{"60/30", "all"} {
-		require.Nil(t, conetune(t, "tune", "elastic-net", "--data", models[0].table, "--json", "--split",
-			split).object(t)["test_error"])
+	left := write(t, dir, "left.csv", csvText(1, 130, 3))
+	for split, told := range map[string]string{"70/30": ": --split 70/30 uses 100 of 130 rows, as its numbers are rows; " +
+		"shares of all are 70%/30%\n", "70/30/10": ": --split 70/30/10 uses 110 of 130 rows\n", "all": ""} {
+		o := conetune(t, "tune", "elastic-net", "--data", left, "--json", "--split", split)
+		require.Equal(t, split == "70/30/10", o.object(t)["test_error"] != nil)
+		require.True(t, strings.HasSuffix(o.stderr, told) && (told != "" || o.stderr == ""), o.stderr)
 	}
 }
 

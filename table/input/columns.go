@@ -2,6 +2,7 @@ package input
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/conetune/conetune/internal/indices"
 	"github.com/conetune/conetune/problems/dataset"
@@ -108,7 +109,7 @@ func (s *Source) divide(r *Rows, t *divisible) error {
 	parts := [][]int{t.rows}
 	if s.Data != "" {
 		var err error
-		if parts, err = s.setApart(t, s.Rule()); err != nil {
+		if parts, err = s.setApart(r, t, s.Rule()); err != nil {
 			return err
 		}
 	}
@@ -149,7 +150,7 @@ func (s *Source) encode(read *table.Reading, rows []int, targets []string, spars
 func (s *Source) fold(r *Rows, t *divisible) error {
 	rows, held := t.rows, []int(nil)
 	if rule := s.Rule(); rule != "" {
-		parts, err := s.setApart(t, rule)
+		parts, err := s.setApart(r, t, rule)
 		if err != nil {
 			return err
 		}
@@ -219,14 +220,23 @@ func (s *Source) foldRows(r *Rows, l *learned, by divided, rows, held []int) (_ 
 	return out, nil
 }
 
-// setApart divides the rows of a table by a rule.
-func (s *Source) setApart(t *divisible, rule string) ([][]int, error) {
+// setApart divides the rows of a table by a rule, and tells of rows that it leaves over.
+func (s *Source) setApart(r *Rows, t *divisible, rule string) ([][]int, error) {
 	parts, err := t.by(t.rows).Sets(len(t.rows), rule, s.Seed)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", t.name, err)
 	}
+	used, all := 0, len(t.rows)
 	for k := range parts {
 		parts[k] = indices.Pick(t.rows, parts[k])
+		used += len(parts[k])
+	}
+	if used < all {
+		text := fmt.Sprintf("Source.Split %s uses %d of %d rows", rule, used, all)
+		if used == 100 && !strings.ContainsAny(rule, ".%") {
+			text += ", as its numbers are rows; shares of all are " + strings.ReplaceAll(rule, "/", "%/") + "%"
+		}
+		r.note(t.name, []table.Finding{{Kind: "rows", Text: text}})
 	}
 	return parts, nil
 }

@@ -236,7 +236,9 @@ func trainedOn(run *Run, split *dataset.Split, r *tune.Result) string {
 		return "the training rows"
 	case r.TrainedOn == tune.FinalFolds:
 		return "the folds, whose mean it is"
-	case split.Test == nil && run.Entries == nil:
+	case split.Val != nil:
+		return "the training and validation rows"
+	case split.Test == nil:
 		return "all rows"
 	}
 	return "all rows but those of the test"

@@ -334,3 +334,24 @@ func BenchmarkReadFile(b *testing.B) {
 		})
 	}
 }
+
+// Test rows are looked for among those of training and validation, where few of these are alike.
+func TestCopiesForTest(t *testing.T) {
+	rows := func(from, to, levels int) string {
+		text := "y,a,b\n"
+		for i := from; i < to; i++ {
+			text += fmt.Sprintf("%d,%d,%d\n", i%levels, i*i%levels, i%3)
+		}
+		return put(t, t.TempDir(), "t.csv", text)
+	}
+	for want, source := range map[string]Source{
+		"20 of 35 test rows": {Data: rows(0, 60, 99), Test: rows(40, 75, 99)},
+		"35 of 35 test rows": {Train: rows(0, 60, 99), Val: rows(60, 75, 99), Test: rows(40, 75, 99)},
+		"half":               {Data: rows(0, 60, 99), Test: rows(45, 75, 99)},
+		"few different rows": {Data: rows(0, 60, 5), Test: rows(40, 75, 5)},
+	} {
+		told := fmt.Sprint(must.Of(source.Read())(t).Notes)
+		require.Equal(t, strings.Contains(want, "test"), strings.Contains(told, want), told)
+		require.Equal(t, strings.Contains(want, "test"), strings.Contains(told, "test rows"), told)
+	}
+}

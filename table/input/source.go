@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"reflect"
 	"strings"
 
@@ -266,6 +267,9 @@ func (s *Source) read(r *Rows) (err error) {
 	if err != nil {
 		return err
 	}
+	if s.Test != "" {
+		s.tellCopies(r)
+	}
 	if r.CV == nil {
 		if err := r.Split.Validate(); err != nil {
 			return err
@@ -286,4 +290,44 @@ func (s *Source) read(r *Rows) (err error) {
 		}
 	}
 	return nil
+}
+
+// tellCopies tells of a file of test rows of which more than half are rows that the model learns from, where these are
+// no copies of each other, as rows of a few categories are.
+func (s *Source) tellCopies(r *Rows) {
+	learned, rows, copies := map[uint64]bool{}, 0, 0
+	for _, d := range []*dataset.Data{r.Split.Train, r.Split.Val} {
+		n, _ := d.Dims()
+		for i := range n {
+			learned[hashOf(d, i)] = true
+		}
+		rows += n
+	}
+	n, _ := r.Split.Test.Dims()
+	for i := range n {
+		if learned[hashOf(r.Split.Test, i)] {
+			copies++
+		}
+	}
+	if 2*copies > n && 2*len(learned) > rows {
+		r.note(s.Test, []table.Finding{{Kind: "hint", Text: fmt.Sprintf("%d of %d test rows have the features and the "+
+			"target of a row that the model learns from: they do not say how it predicts new rows", copies, n)}})
+	}
+}
+
+// hashOf is a number of the target and the features of a row, hardly that of another row.
+func hashOf(d *dataset.Data, i int) uint64 {
+	const odd = 0x9e3779b97f4a7c15 // of splitmix64
+	h := math.Float64bits(d.Y[i]) * odd
+	index, value := d.Row(i)
+	for k, v := range value {
+		if index != nil {
+			k = index[k]
+		}
+		if v != 0 { // a sparse table has no zeros
+			h = (h ^ math.Float64bits(v) + uint64(k)) * odd
+			h ^= h >> 32
+		}
+	}
+	return h
 }

@@ -255,27 +255,19 @@ func proven(p *sparse.CSC, direction []float64) error {
 	return nil
 }
 
-// definiteFrom is the order from which definite looks; below, eigenvalues cost nothing.
+// definiteFrom is the order from which factors are asked; below, eigenvalues cost nothing.
 const definiteFrom = 64
 
-// definite says that the matrix whose scaled lower triangle is s is positive definite as far as its
-// factors A = L D L' tell, which take a hundredth of the time of the eigenvalues: with
-// all of D positive, A + E is definite for some |E| <= c n u |A|, u the unit roundoff (Higham,
-// Accuracy and Stability of Numerical Algorithms, 2002, theorem 10.7), an error as small as that of an eigenvalue.
-// False says nothing.
-func definite(s []float64) bool {
+// factorOf factors A = L D L', the matrix whose scaled lower triangle is s, and shift times the unit, all divided by size,
+// and says whether A is positive definite as far as that tells, in a hundredth of the time of the eigenvalues: with all
+// of D positive, A + E is definite for some |E| <= c n u |A|, u the unit roundoff (Higham, Accuracy and Stability of
+// Numerical Algorithms, 2002, theorem 10.7), an error as small as that of an eigenvalue. False says nothing.
+func factorOf(s []float64, shift, size float64, f *factor.Definite) bool {
 	n := PSDOrder(len(s))
-	if n < definiteFrom {
-		return false
-	}
-	size := dense.MaxAbs(s)
-	if !(size <= math.MaxFloat64) {
-		return false
-	}
-	return new(factor.Definite).Factor(n, func(j int, column []float64) {
+	return f.Factor(n, func(j int, column []float64) {
 		own := s[:n-j]
 		s = s[n-j:]
-		column[j] = own[0] / size
+		column[j] = own[0]/size + shift/size
 		for i, v := range own[1:] {
 			column[j+1+i] = v / size * (1 / math.Sqrt2)
 		}

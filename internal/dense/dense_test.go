@@ -419,7 +419,7 @@ var benchSizes = []int{16, 64, 100, 128, 256, 500, 1000}
 
 // BenchmarkKernels runs each kernel with the shapes that supernodes give and, for products and solves, gonum's of the
 // same: that stores by rows, so that its C = A'B with A k x m, B k x n is what our columns are to it. Copies of what a
-// kernel overwrites count as time.
+// kernel overwrites count as time. GODEBUG=cpu.avx512f=off has those of the level below.
 func BenchmarkKernels(b *testing.B) {
 	run := func(name string, flops float64, f func()) {
 		b.Run(name, func(b *testing.B) {
@@ -463,17 +463,15 @@ func BenchmarkKernels(b *testing.B) {
 // BenchmarkLDL counts n^3/3 flops, and the copy of the matrix as time.
 func BenchmarkLDL(b *testing.B) {
 	for _, n := range append([]int{1, 4, 8, 32}, append(benchSizes, 2000)...) {
-		b.Run(sizeName(n), func(b *testing.B) { benchmarkLDL(b, rand.New(rand.NewPCG(35, 36)), n) })
+		b.Run(sizeName(n), func(b *testing.B) {
+			q := quasiDefinite(rand.New(rand.NewPCG(35, 36)), n)
+			fresh := q.clone()
+			d, s := make([]float64, n), signs(n)
+			for b.Loop() {
+				copy(q.all, fresh.all)
+				LDL(n, q.slice(), q.ld, d, s, 0, 1)
+			}
+			reportFlops(b, float64(n)*float64(n)*float64(n)/3)
+		})
 	}
-}
-
-func benchmarkLDL(b *testing.B, rng *rand.Rand, n int) {
-	q := quasiDefinite(rng, n)
-	fresh := q.clone()
-	d, s := make([]float64, n), signs(n)
-	for b.Loop() {
-		copy(q.all, fresh.all)
-		LDL(n, q.slice(), q.ld, d, s, 0, 1)
-	}
-	reportFlops(b, float64(n)*float64(n)*float64(n)/3)
 }

@@ -85,62 +85,35 @@ func TestLDLGivesBackTheMatrix(t *testing.T) {
 	})
 }
 
-// Every other pivot of D is wrong in sign or too small, and must be replaced; the
+// Every third pivot of D is wrong in sign or too small, and must be replaced; the
 // factors are then those of the matrix with these pivots.
 func TestLDLReplacesPivots(t *testing.T) {
 	eachLevel(t, func(t *testing.T) {
 		const eps, delta = 1e-3, 0.5
 		for _, n := range []int{1, 2, 7, 8, 9, 40, 131, 200} {
 			rng := rand.New(rand.NewPCG(23, uint64(n)))
-			l := unitLower(rng, n)
-			s := signs(n)
-			want := make([]float64, n) // pivots after replacement
-			a := newWindow(rng, n, n)
+			l, a, s := unitLower(rng, n), newWindow(rng, n, n), signs(n)
+			want, moved := make([]float64, n), make([]float64, n) // pivots after replacement, and how far they were off
 			bad := 0
 			for j := range n {
 				want[j] = float64(s[j]) * (1 + rng.Float64())
+				if j%3 == 0 {
+					old := 0.9 * []float64{0, eps, -3}[(j/3)%3]
+					want[j] = float64(s[j]) * max(delta, -old)
+					moved[j] = float64(s[j])*old - want[j]
+					bad++
+				}
+				l.set(j, j, 1)
 			}
-			// The matrix with the pivots wanted, then diag entries moved by old - new pivot.
 			for j := range n {
 				for i := j; i < n; i++ {
 					sum := 0.0
-					for q := 0; q <= j; q++ {
-						li, lj := 1.0, 1.0
-						if q < i {
-							li = l.at(i, q)
-						}
-						if q < j {
-							lj = l.at(j, q)
-						}
-						sum += li * want[q] * lj
+					for q := range j + 1 {
+						sum += l.at(i, q) * want[q] * l.at(j, q)
 					}
 					a.set(i, j, sum)
 				}
-			}
-			for j := 0; j < n; j += 3 {
-				old := []float64{0, eps, -3}[(j/3)%3] * float64(s[j]) // what the pivot would be
-				if old != 0 {
-					old *= 0.9
-				}
-				// The off-diagonal part of column j is L_ij want_j; with want_j the
-				// replacement its factor stays L when the pivot is replaced.
-				replaced := float64(s[j]) * max(delta, -old*float64(s[j]))
-				scaleBy := replaced / want[j]
-				for i := j; i < n; i++ {
-					for q := j; q <= i; q++ {
-						li, lq := 1.0, 1.0
-						if i > j {
-							li = l.at(i, j)
-						}
-						if q > j {
-							lq = l.at(q, j)
-						}
-						a.set(i, q, a.at(i, q)+(scaleBy-1)*want[j]*li*lq)
-					}
-				}
-				want[j] = replaced
-				a.set(j, j, a.at(j, j)+old-want[j])
-				bad++
+				a.set(j, j, a.at(j, j)+moved[j])
 			}
 			d := make([]float64, n)
 			require.Equal(t, bad, LDL(n, a.slice(), a.ld, d, s, eps, delta))

@@ -3,10 +3,13 @@ package cbf
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/backends/backendtest"
@@ -72,13 +75,7 @@ func TestKnownOptimum(t *testing.T) {
 
 // inside says whether v is in the cone, straight from the definition.
 func inside(c Cone, v []float64) bool {
-	norm := func(v []float64) float64 {
-		sum := 0.0
-		for _, x := range v {
-			sum += x * x
-		}
-		return math.Sqrt(sum)
-	}
+	norm := func(v []float64) float64 { return floats.Norm(v, 2) }
 	all := func(v []float64, ok func(float64) bool) bool {
 		for _, x := range v {
 			if !ok(x) {
@@ -114,10 +111,7 @@ func inside(c Cone, v []float64) bool {
 	case PSDVector: // of order 2
 		return v[0] >= 0 && v[2] >= 0 && v[0]*v[2] >= v[1]*v[1]/2
 	}
-	sum, product := 0.0, 1.0
-	for _, a := range powers {
-		sum += a
-	}
+	sum, product := floats.Sum(powers), 1.0
 	l := len(powers)
 	for k, a := range powers {
 		base := v[k]
@@ -127,6 +121,17 @@ func inside(c Cone, v []float64) bool {
 		product *= math.Pow(base, a/sum)
 	}
 	return all(v[:l], nonnegative) && product >= norm(v[l:])
+}
+
+// slack is b - Ax.
+func slack(p *backends.Problem, x []float64) []float64 {
+	s := slices.Clone(p.B)
+	for i := range s {
+		for j, v := range x {
+			s[i] -= p.A.At(i, j) * v
+		}
+	}
+	return s
 }
 
 // TestCones takes random points and compares the rows of the conic program with
@@ -161,16 +166,10 @@ func TestCones(t *testing.T) {
 		}
 		for _, m := range []*Model{asVar, asCon} {
 			p := must.Of(m.Conic())(t)
-			n, rows := p.Problem.Dims()
+			n, _ := p.Problem.Dims()
 			x := make([]float64, n)
 			copy(x, v)
-			s := make([]float64, rows)
-			copy(s, p.Problem.B)
-			for i := range s {
-				for j := range x {
-					s[i] -= p.Problem.A.At(i, j) * x[j]
-				}
-			}
+			s := slack(p.Problem, x)
 			distance, at := 0.0, 0
 			for _, cone := range p.Problem.Cones {
 				distance = max(distance, cone.Distance(s[at:at+cone.Dim]))
@@ -252,22 +251,22 @@ func TestMatrices(t *testing.T) {
 			x[k] = rng.NormFloat64()
 		}
 		got := p.Solution(&backends.Solution{X: x})
-		full := make([][][]float64, len(m.PSDVar)) // the matrix variables
+		full := make([]*mat.SymDense, len(m.PSDVar)) // the matrix variables
 		for k, n := range m.PSDVar {
-			full[k] = symmetric(n)
+			full[k] = mat.NewSymDense(n, nil)
 			at := 0
 			for j := range n {
 				for i := j; i < n; i++ {
-					full[k][i][j], full[k][j][i] = got.Matrices[k][at], got.Matrices[k][at]
+					full[k].SetSym(i, j, got.Matrices[k][at])
 					at++
 				}
 			}
 		}
 		inner := func(k, i, j int, v float64) float64 {
-			if i == j {
-				return v * full[k][i][j]
+			if i != j {
+				v *= 2
 			}
-			return v*full[k][i][j] + v*full[k][j][i]
+			return v * full[k].At(i, j)
 		}
 		objective := 0.0
 		for _, c := range m.Objective {
@@ -276,10 +275,7 @@ func TestMatrices(t *testing.T) {
 		for _, c := range m.ObjectiveMatrix {
 			objective += inner(c.Index[0], c.Index[1], c.Index[2], c.Value)
 		}
-		value := 0.0
-		for k, q := range p.Problem.Q {
-			value += q * x[k]
-		}
+		value := floats.Dot(p.Problem.Q, x)
 		if m.Maximize {
 			value = -value
 		}
@@ -295,12 +291,11 @@ func TestMatrices(t *testing.T) {
 		for _, c := range m.F {
 			g[c.Index[0]] += inner(c.Index[1], c.Index[2], c.Index[3], c.Value)
 		}
-		var want []float64 // s, cone by cone
-		want = append(want, g...)
-		svec := func(a [][]float64) {
-			for j := range a {
-				for i := j; i < len(a); i++ {
-					v := a[i][j]
+		want := g // s, cone by cone
+		svec := func(a *mat.SymDense) {
+			for j := range a.SymmetricDim() {
+				for i := j; i < a.SymmetricDim(); i++ {
+					v := a.At(i, j)
 					if i != j {
 						v *= math.Sqrt2
 					}
@@ -312,42 +307,22 @@ func TestMatrices(t *testing.T) {
 			svec(a)
 		}
 		for k, n := range m.PSDCon {
-			a := symmetric(n)
-			add := func(i, j int, v float64) {
-				a[i][j] += v
-				if i != j {
-					a[j][i] += v
-				}
-			}
+			a := mat.NewSymDense(n, nil)
 			for _, c := range m.D {
-				if c.Index[0] == k {
-					add(c.Index[1], c.Index[2], c.Value)
+				if i, j := c.Index[1], c.Index[2]; c.Index[0] == k {
+					a.SetSym(i, j, a.At(i, j)+c.Value)
 				}
 			}
 			for _, c := range m.H {
-				if c.Index[0] == k {
-					add(c.Index[2], c.Index[3], c.Value*x[c.Index[1]])
+				if i, j := c.Index[2], c.Index[3]; c.Index[0] == k {
+					a.SetSym(i, j, a.At(i, j)+c.Value*x[c.Index[1]])
 				}
 			}
 			svec(a)
 		}
 		require.Len(t, want, rows)
-		for i := range rows {
-			s := p.Problem.B[i]
-			for j := range x {
-				s -= p.Problem.A.At(i, j) * x[j]
-			}
-			assert.InDelta(t, want[i], s, 1e-10)
-		}
+		require.InDeltaSlice(t, want, slack(p.Problem, x), 1e-10)
 	}
-}
-
-func symmetric(n int) [][]float64 {
-	a := make([][]float64, n)
-	for i := range a {
-		a[i] = make([]float64, n)
-	}
-	return a
 }
 
 func TestConicTooLarge(t *testing.T) {

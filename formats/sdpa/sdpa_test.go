@@ -3,11 +3,13 @@ package sdpa
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/backends"
 	_ "github.com/conetune/conetune/backends/native"
@@ -93,19 +95,15 @@ func TestConic(t *testing.T) {
 		m := random(rng)
 		p := must.Of(m.Conic())(t)
 		require.NoError(t, p.Problem.Validate())
-		x := make([]float64, len(m.C))
-		for k := range x {
-			x[k] = rng.NormFloat64()
-		}
-		z := make([]float64, len(p.Problem.B))
-		for k := range z {
-			z[k] = rng.NormFloat64()
+		x, z := make([]float64, len(m.C)), make([]float64, len(p.Problem.B))
+		for _, v := range [][]float64{x, z} {
+			for k := range v {
+				v[k] = rng.NormFloat64()
+			}
 		}
 		got := p.Solution(&backends.Solution{X: x, Z: z})
 
-		s := make([]float64, len(z))
-		copy(s, p.Problem.B)
-		atz := make([]float64, len(x))
+		s, atz := slices.Clone(p.Problem.B), make([]float64, len(x))
 		raw := p.Problem.A.RawMatrix()
 		for j := range x {
 			for k := raw.Indptr[j]; k < raw.Indptr[j+1]; k++ {
@@ -149,27 +147,12 @@ func TestConic(t *testing.T) {
 		for j := range atz {
 			assert.InDelta(t, inner[j+1], -atz[j], 1e-12)
 		}
-		bz := 0.0
-		for k, b := range p.Problem.B {
-			bz += b * z[k]
-		}
-		assert.InDelta(t, inner[0], -bz, 1e-12, "the dual objective is <F_0, Y>")
+		assert.InDelta(t, inner[0], -floats.Dot(p.Problem.B, z), 1e-12, "the dual objective is <F_0, Y>")
 	}
 }
 
-// lower counts the lower triangle column by column.
-func lower(i, j, n int) int {
-	at := 0
-	for c := range n {
-		for r := c; r < n; r++ {
-			if r == i && c == j {
-				return at
-			}
-			at++
-		}
-	}
-	return -1
-}
+// lower counts the lower triangle column by column: n, n-1, .. entries are in those before j.
+func lower(i, j, n int) int { return j*(2*n-j-1)/2 + i }
 
 func TestConicTooLarge(t *testing.T) {
 	for _, blocks := range [][]int{{30000}, {math.MaxInt32}, {-cbf.MaxSize, -1}, {20000, 20000}} {

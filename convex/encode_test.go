@@ -85,13 +85,9 @@ func ExampleProgram_Encode() {
 	m.Ge("need", convex.Sum(x), 1)
 	m.Minimize(convex.Add(convex.Dot([]float64{1, 2}, x), 5))
 	p, err := m.Compile()
-	if err != nil {
-		panic(err)
-	}
+	check(err)
 	var text strings.Builder
-	if err := p.Encode(&text, "mps"); err != nil {
-		panic(err)
-	}
+	check(p.Encode(&text, "mps"))
 	fmt.Println(strings.Count(text.String(), "\n"), "lines")
 	// Output:
 	// 21 lines
@@ -157,9 +153,7 @@ func ExampleModel_Explain() {
 	m.Ge("work", convex.Sum(hours), 30)
 	m.Ge("pay", convex.Dot([]float64{10, 12, 11}, hours), 100)
 	conflict, err := m.Explain(context.Background())
-	if err != nil {
-		panic(err)
-	}
+	check(err)
 	for _, c := range conflict {
 		fmt.Println(c.Constraint.Name())
 	}

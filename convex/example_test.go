@@ -64,13 +64,8 @@ func ExampleSolver_SolveInto() {
 	defer solver.Close()
 	var r convex.Result
 	for _, first := range []float64{0.6, 0.9} {
-		err := errors.Join(solver.Set(p, []float64{first, 0.4, -1}), solver.SetEps(1e-6))
-		if err == nil {
-			err = solver.SolveInto(context.Background(), &r)
-		}
-		if err != nil {
-			log.Fatal(err)
-		}
+		check(errors.Join(solver.Set(p, []float64{first, 0.4, -1}), solver.SetEps(1e-6)))
+		check(solver.SolveInto(context.Background(), &r))
 		fmt.Printf("%.2f\n", tidy(r.Value(x)))
 	}
 	fmt.Println("with equations:", solver.Program().Has(backends.ZeroCone))
@@ -339,13 +334,9 @@ func ExampleProgram_Problem() {
 	x := m.Vector("x", 3, convex.Nonneg())
 	m.Minimize(convex.Norm2(convex.Sub(x, 1)))
 	p, err := m.Compile()
-	if err != nil {
-		log.Fatal(err)
-	}
+	check(err)
 	conic, err := p.Problem()
-	if err != nil {
-		log.Fatal(err)
-	}
+	check(err)
 	fmt.Println(conic.Dims())
 	fmt.Println(p.Has(backends.SecondOrderCone), p.Has(backends.PSDCone), p.LowRank())
 	// Output:

@@ -3,6 +3,7 @@ package tune_test
 import (
 	"context"
 	"fmt"
+	"log"
 
 	_ "github.com/conetune/conetune/backends/native"
 	"github.com/conetune/conetune/problems/regression"
@@ -13,15 +14,9 @@ import (
 // The settings of the paper, with a look at every iteration.
 func ExampleVFiDCA() {
 	split, err := input.ReadDir("../problems/regression/testdata/elasticnet/small")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	model, err := regression.ElasticNet(split, regression.Options{})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	res, err := tune.VFiDCA(context.Background(), model, tune.Config{
 		Preset: tune.PresetPaper,
 		Progress: func(e tune.Event) {
@@ -29,10 +24,7 @@ func ExampleVFiDCA() {
 				e.Refit.Validation)
 		},
 	})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	fmt.Printf("%s after %d iterations, lambda2 = %.2f\n", res.Status, res.Iterations, res.Hyperparameters["lambda2"])
 	// Output:
 	// iteration 1: alpha 1, validation 0.41, refit 3.12
@@ -41,27 +33,24 @@ func ExampleVFiDCA() {
 	// converged after 3 iterations, lambda2 = 0.19
 }
 
+func check(err error) {
+	if err != nil {
+		log.Fatal(err)
+	}
+}
+
 // Two methods on the same model, the second one from the choice of the first.
 func ExampleCompare() {
 	split, err := input.ReadDir("../problems/regression/testdata/elasticnet/small")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	model, err := regression.ElasticNet(split, regression.Options{})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	results, err := tune.Compare(context.Background(), model, []string{tune.MethodGrid, tune.MethodVFiDCA}, true,
 		tune.Config{
 			Evaluations: 25,
 			Ranges:      []tune.Range{{Axis: "lambda1", Low: 1e-3, High: 1}, {Axis: "lambda2", Low: 1e-4, High: 1}},
 		})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	for _, r := range results {
 		fmt.Printf("%s: %s, validation error %.2f\n", r.Method, r.Status, r.Refit.Validation)
 	}

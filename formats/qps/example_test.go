@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log"
 	"os"
 	"strings"
 
@@ -30,27 +31,15 @@ ENDATA
 
 func Example() {
 	m, err := qps.Decode("diet.mps", strings.NewReader(diet))
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	program := m.Conic()
 	native, err := backends.Open("native")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	solver, err := native.Setup(program.Problem, backends.Options{})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	defer solver.Close()
 	found, err := solver.Solve(context.Background())
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	s := program.Solution(found)
 	for j, name := range m.Columns {
 		fmt.Printf("%s %.3f\n", name, s.X[j])
@@ -62,18 +51,19 @@ func Example() {
 	// cost 5.200, one more unit of energy costs 0.600
 }
 
+func check(err error) {
+	if err != nil {
+		log.Fatal(err)
+	}
+}
+
 // A conic program as a file; qps.Read reads one.
 func ExampleFromConic() {
 	m, err := qps.FromConic(&backends.Problem{Q: []float64{1, 2}, B: []float64{-1},
 		Cones: []backends.Cone{backends.Zero(1)}, A: sparse.NewCSC(1, 2, []int{0, 1, 2}, []int{0, 0}, []float64{-1, -1})}, 0)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	m.Name = "two"
-	if err := m.Encode(os.Stdout); err != nil {
-		fmt.Println(err)
-	}
+	check(m.Encode(os.Stdout))
 	_, err = qps.Read("no such file.mps")
 	fmt.Println(errors.Is(err, os.ErrNotExist))
 	// Output:

@@ -2,6 +2,7 @@ package dataset_test
 
 import (
 	"fmt"
+	"log"
 	"strings"
 
 	"github.com/conetune/conetune/problems/dataset"
@@ -9,30 +10,24 @@ import (
 
 func ExampleSplitRows() {
 	all, _, err := dataset.Generate(dataset.Config{Train: 99, Val: 1, Features: 10}, 1)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	s, err := dataset.SplitRows(all.Train, "50%/25/rest", 1)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	fmt.Println(len(s.Train.Y), len(s.Val.Y), len(s.Test.Y))
 	// Output: 50 25 24
 }
 
+func check(err error) {
+	if err != nil {
+		log.Fatal(err)
+	}
+}
+
 func ExampleGenerate() {
 	config, err := dataset.InSets.Preset("100-20-250-p250")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	s, coefficients, err := dataset.Generate(config, 1)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	nonzero := 0
 	for _, b := range coefficients {
 		if b != 0 {

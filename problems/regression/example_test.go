@@ -3,6 +3,7 @@ package regression_test
 import (
 	"context"
 	"fmt"
+	"log"
 
 	_ "github.com/conetune/conetune/backends/native"
 	"github.com/conetune/conetune/problems/dataset"
@@ -16,20 +17,11 @@ import (
 // training, validation and test rows.
 func Example() {
 	split, err := input.ReadDir("testdata/elasticnet/small")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	model, err := regression.ElasticNet(split, regression.Options{Intercept: true, Standardize: true})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	res, err := tune.VFiDCA(context.Background(), model, tune.Config{})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	fmt.Println(res.Status)
 	fmt.Println("iterate and refit agree:", res.LowerGap <= 1e-4)
 	fmt.Println("coefficients:", len(res.RefitFit.Coefficients))
@@ -39,28 +31,25 @@ func Example() {
 	// coefficients: 20
 }
 
+func check(err error) {
+	if err != nil {
+		log.Fatal(err)
+	}
+}
+
 // The first feature is not penalised, and no coefficient is above 0.5.
 func Example_terms() {
 	split, _, err := dataset.Generate(dataset.Config{Train: 60, Val: 40, Test: 200, Features: 20, Nonzeros: 4}, 1)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	factors := make([]float64, 20)
 	for j := range factors[1:] {
 		factors[1+j] = 1
 	}
 	terms := regression.Terms{Factors: factors, Upper: []float64{0.5}}
 	model, err := regression.ElasticNet(split, regression.Options{Terms: terms})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	res, err := tune.VFiDCA(context.Background(), model, tune.Config{})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	b := res.RefitFit.Coefficients
 	fmt.Printf("%s: first %.2f, second %.2f\n", res.Status, b[0], b[1])
 	// Output: converged: first 0.24, second 0.00
@@ -69,26 +58,14 @@ func Example_terms() {
 // Select a weight for each group of features and one for the l1 norm.
 func Example_groups() {
 	split, err := input.ReadDir("testdata/sgl/small")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	_, p := split.Train.Dims()
 	six, err := groups.Equal(p, 6)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	model, err := regression.SparseGroupLasso(split, regression.Options{Groups: six})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	res, err := tune.VFiDCA(context.Background(), model, tune.Config{Preset: tune.PresetPaper})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	fmt.Println(res.Status, "after", res.Iterations, "iterations")
 	fmt.Printf("validation error of the iterate %.2f, of the refit %.2f\n", res.Errors.Validation, res.Refit.Validation)
 	fmt.Printf("lambda of the l1 norm %.2f\n", res.Hyperparameters["l1"])

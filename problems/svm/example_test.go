@@ -3,6 +3,7 @@ package svm_test
 import (
 	"context"
 	"fmt"
+	"log"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -23,29 +24,23 @@ func ExampleNew() {
 		Features: []string{"signal", "noise"}, Target: "kind",
 	}
 	classes, err := dataset.ClassNumbers(table, 2)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	cv, err := dataset.CrossValidate(table, 2, 1, classes)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	model, err := svm.New(cv, svm.Options{})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	res, err := tune.Run(context.Background(), model, tune.Config{})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	fit := res.RefitFit
 	fmt.Printf("%s, cross-validated hinge loss %.2f\n", res.Status, res.Refit.Validation)
 	fmt.Println(fit.Label(fit.Value([]float64{-1.8, 0.2})), fit.Label(fit.Value([]float64{0.9, 0.2})))
 	// Output:
 	// converged, cross-validated hinge loss 0.05
 	// 0 1
+}
+
+func check(err error) {
+	if err != nil {
+		log.Fatal(err)
+	}
 }

@@ -24,7 +24,6 @@ import (
 	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/model"
 	"github.com/conetune/conetune/outcome"
-	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/groups"
 	"github.com/conetune/conetune/problems/regression"
@@ -202,36 +201,24 @@ func BenchmarkFolds(b *testing.B) {
 	for _, c := range []struct {
 		name  string
 		data  *dataset.Data
-		model func(*dataset.CrossValidation) (problems.Model, error)
+		model func(dataset.Division, regression.Options) (*regression.Model, error)
 	}{
-		{"lasso-300x30", table(300, 30, 0, noisy), func(v *dataset.CrossValidation) (problems.Model, error) {
-			return regression.Lasso(v, regression.Options{Intercept: true, Standardize: true})
-		}},
-		{"lasso-500x250-correlated", table(500, 250, 0.9, noisy), func(v *dataset.CrossValidation) (problems.Model, error) {
-			return regression.Lasso(v, regression.Options{Intercept: true, Standardize: true})
-		}},
-		{"elastic-net-100x2000", table(100, 2000, 0, noisy), func(v *dataset.CrossValidation) (problems.Model, error) {
-			return regression.ElasticNet(v, regression.Options{Intercept: true, Standardize: true})
-		}},
-		{"logistic-400x25", table(400, 25, 0, label), func(v *dataset.CrossValidation) (problems.Model, error) {
-			return regression.Logistic(v, regression.Options{Intercept: true, Standardize: true})
-		}},
-		{"poisson-300x100", table(300, 100, 0, count), func(v *dataset.CrossValidation) (problems.Model, error) {
-			return regression.Poisson(v, regression.Options{Intercept: true, Standardize: true})
-		}},
-		{"group-lasso-300x300", table(300, 300, 0, noisy), func(v *dataset.CrossValidation) (problems.Model, error) {
-			g, err := groups.Equal(300, 30)
-			if err != nil {
-				return nil, err
-			}
-			return regression.GroupLasso(v, regression.Options{Groups: g, Intercept: true, Standardize: true})
-		}},
+		{"lasso-300x30", table(300, 30, 0, noisy), regression.Lasso},
+		{"lasso-500x250-correlated", table(500, 250, 0.9, noisy), regression.Lasso},
+		{"elastic-net-100x2000", table(100, 2000, 0, noisy), regression.ElasticNet},
+		{"logistic-400x25", table(400, 25, 0, label), regression.Logistic},
+		{"poisson-300x100", table(300, 100, 0, count), regression.Poisson},
+		{"group-lasso-300x300", table(300, 300, 0, noisy), regression.GroupLasso},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			division := must.Of(dataset.CrossValidate(c.data, 10, 1, nil))(b)
+			o := regression.Options{Intercept: true, Standardize: true}
+			if c.name == "group-lasso-300x300" {
+				o.Groups = must.Of(groups.Equal(300, 30))(b)
+			}
 			var r *tune.Result
 			for b.Loop() {
-				m := must.Of(c.model(division))(b)
+				m := must.Of(c.model(division, o))(b)
 				r = must.Of(tune.Run(context.Background(), m, tune.Config{Seed: 1}))(b)
 				require.Equal(b, outcome.Converged, r.Status)
 			}

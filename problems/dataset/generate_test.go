@@ -134,8 +134,7 @@ func TestGenerateSameBytes(t *testing.T) {
 
 func TestGroupedPreset(t *testing.T) {
 	for _, name := range InGroups.Presets() {
-		_, err := InGroups.Preset(name)
-		require.NoError(t, err)
+		must.Of(InGroups.Preset(name))(t)
 	}
 	c := must.Of(InGroups.Preset("40-30-20-p31-m4"))(t)
 	require.Equal(t, 4, c.Groups)

@@ -276,8 +276,7 @@ func TestAmalgamation(t *testing.T) {
 		val[len(val)-1] = 2 * band
 		ptr, sign[j] = append(ptr, int32(len(ind))), 1
 	}
-	f, err := Analyze(n, ptr, ind, sign)
-	require.NoError(t, err)
+	f := must.Of(Analyze(n, ptr, ind, sign))(t)
 	require.Less(t, len(f.panels), n/10)
 	require.Less(t, f.Nonzeros(), 3*n*(band+1))
 	require.Zero(t, f.Factorize(val, nil, 0, 1))

@@ -137,8 +137,7 @@ func TestStopped(t *testing.T) {
 	c := draw(3, 9, 8, 2, 0.5).problem(t, true)
 	lowertest.StopsInTime(t, map[string]func(ctx context.Context) lowertest.End{
 		"completion": func(ctx context.Context) lowertest.End {
-			s, err := c.Solve(ctx, []float64{0.1 * c.LambdaMax(), 0.1 * c.LambdaMax()}, Options{})
-			require.NoError(t, err)
+			s := must.Of(c.Solve(ctx, []float64{0.1 * c.LambdaMax(), 0.1 * c.LambdaMax()}, Options{}))(t)
 			return lowertest.End{Status: s.Status, Objective: s.Objective}
 		},
 	})

@@ -194,9 +194,7 @@ func TestAgainstConic(t *testing.T) {
 	}
 	iterated := tune.Config{Method: tune.MethodVFiDCA, GapTol: 1e-6}
 	s := modeltest.Split(7, 60, 40, 30, []float64{1, -1, 0.5, -0.5, -1, 1}, 0.7)
-	for _, build := range []constructor{
-		regression.ElasticNet, regression.BoundedElasticNet, regression.Lasso, regression.Ridge, logisticOf, poissonOf,
-	} {
+	for _, build := range some(t, "elastic-net", "bounded-elastic-net", "lasso", "ridge", "logistic", "poisson") {
 		for _, standardize := range []bool{false, true} {
 			o := options{Intercept: true, Standardize: standardize, Terms: termsOfTests}
 			require.Negative(t, check(build, s, o, iterated, 2e-3, 0.03).Coefficients[1]) // not penalised

@@ -306,13 +306,8 @@ func half(d *dataset.Data, b []float64, b0 float64) float64 {
 	return floats.Dot(r, r) / float64(2*len(r))
 }
 
-// intercepted makes a model with an intercept.
-func (b builder) intercepted(d dataset.Division) (problems.Model, error) {
-	return b(d, options{Intercept: true})
-}
-
 // ofFolds are models with a constant.
-func ofFolds(t *testing.T) map[string]builder {
+func ofFolds(t *testing.T) map[string]constructor {
 	return some(t, "elastic-net", "weighted-lasso", "sparse-group-lasso", "group-lasso", "fused-lasso",
 		"bounded-elastic-net", "huber", "quantile", "logistic")
 }
@@ -323,7 +318,7 @@ func TestFoldsDerivative(t *testing.T) {
 	cv := crossValidation(t)
 	for name, build := range ofFolds(t) {
 		t.Run(name, func(t *testing.T) {
-			m := must.Of(build.intercepted(cv))(t)
+			m := must.Of(build(cv, options{Intercept: true}))(t)
 			p := m.Program()
 			for j := range p.H0 {
 				p.H0[j] = 0.6 + 0.05*float64(j)
@@ -353,7 +348,7 @@ func TestFoldsTuned(t *testing.T) {
 	cv := crossValidation(t)
 	for name, build := range ofFolds(t) {
 		t.Run(name, func(t *testing.T) {
-			m := must.Of(build.intercepted(cv))(t)
+			m := must.Of(build(cv, options{Intercept: true}))(t)
 			res := must.Of(tune.Run(context.Background(), m, tune.Config{MaxIter: 4, Tol: 0.05}))(t)
 			require.NotNil(t, res.Refit)
 			require.Equal(t, tune.FinalAll, res.TrainedOn)

@@ -26,60 +26,55 @@ import (
 	"github.com/conetune/conetune/tune"
 )
 
-// builder makes a model of rows with real targets, which those of other models are made of.
-type builder func(dataset.Division, options) (problems.Model, error)
-
 // options are those of all regressions.
 type options = regression.Options
 
 // constructor is that of a regression.
 type constructor func(dataset.Division, options) (*regression.Model, error)
 
-// models are all regressions of six features.
-func models(t *testing.T) map[string]builder {
+// models are all regressions of six features, of rows with real targets, which those of other models are made of.
+func models(t *testing.T) map[string]constructor {
 	t.Helper()
 	g := must.Of(groups.Equal(6, 3))(t)
-	with := func(build constructor, change func(o *options)) builder {
-		return func(d dataset.Division, o options) (problems.Model, error) {
+	with := func(build constructor, change func(o *options)) constructor {
+		return func(d dataset.Division, o options) (*regression.Model, error) {
 			change(&o)
 			return build(d, o)
 		}
 	}
 	grouped := func(o *options) { o.Groups = g }
-	return map[string]builder{
-		"elastic-net":         of(regression.ElasticNet),
-		"lasso":               of(regression.Lasso),
-		"ridge":               of(regression.Ridge),
-		"bounded-elastic-net": of(regression.BoundedElasticNet),
-		"weighted-lasso":      of(regression.WeightedLasso),
-		"adaptive-lasso":      of(regression.AdaptiveLasso),
-		"fused-lasso":         of(regression.FusedLasso),
+	labelled := func(build constructor, classes int) constructor {
+		return func(d dataset.Division, o options) (*regression.Model, error) {
+			return build(classified(d, classes), o)
+		}
+	}
+	counted := func(build constructor) constructor {
+		return func(d dataset.Division, o options) (*regression.Model, error) { return build(counts(d), o) }
+	}
+	return map[string]constructor{
+		"elastic-net":         regression.ElasticNet,
+		"lasso":               regression.Lasso,
+		"ridge":               regression.Ridge,
+		"bounded-elastic-net": regression.BoundedElasticNet,
+		"weighted-lasso":      regression.WeightedLasso,
+		"adaptive-lasso":      regression.AdaptiveLasso,
+		"fused-lasso":         regression.FusedLasso,
 		"group-lasso":         with(regression.GroupLasso, grouped),
 		"sparse-group-lasso":  with(regression.SparseGroupLasso, grouped),
 		"huber":               with(regression.Huber, func(o *options) { o.Threshold = 0.5 }),
 		"quantile":            with(regression.Quantile, func(o *options) { o.Level = 0.3 }),
-		"cox":                 of(regression.Cox),
-		"logistic": func(d dataset.Division, o options) (problems.Model, error) {
-			return regression.Logistic(classified(d, 2), o)
-		},
-		"weighted-logistic": func(d dataset.Division, o options) (problems.Model, error) {
-			return regression.WeightedLogistic(classified(d, 2), o)
-		},
-		"weighted-poisson": func(d dataset.Division, o options) (problems.Model, error) {
-			return regression.WeightedPoisson(counts(d), o)
-		},
-		"poisson": func(d dataset.Division, o options) (problems.Model, error) {
-			return regression.Poisson(counts(d), o)
-		},
-		"multinomial": func(d dataset.Division, o options) (problems.Model, error) {
-			return regression.Multinomial(classified(d, 3), o)
-		},
+		"cox":                 regression.Cox,
+		"logistic":            labelled(regression.Logistic, 2),
+		"weighted-logistic":   labelled(regression.WeightedLogistic, 2),
+		"multinomial":         labelled(regression.Multinomial, 3),
+		"poisson":             counted(regression.Poisson),
+		"weighted-poisson":    counted(regression.WeightedPoisson),
 	}
 }
 
 // some are those of these names.
-func some(t *testing.T, names ...string) map[string]builder {
-	all, out := models(t), map[string]builder{}
+func some(t *testing.T, names ...string) map[string]constructor {
+	all, out := models(t), map[string]constructor{}
 	for _, name := range names {
 		out[name] = all[name]
 	}
@@ -89,19 +84,6 @@ func some(t *testing.T, names ...string) map[string]builder {
 func native(t testing.TB) backends.ConicBackend {
 	t.Helper()
 	return must.Of(backends.Open("native"))(t)
-}
-
-func of(build constructor) builder {
-	return func(d dataset.Division, o options) (problems.Model, error) { return build(d, o) }
-}
-
-// logisticOf is a logistic regression of the signs of real targets, poissonOf a Poisson regression of counts.
-func logisticOf(d dataset.Division, o options) (*regression.Model, error) {
-	return regression.Logistic(classified(d, 2), o)
-}
-
-func poissonOf(d dataset.Division, o options) (*regression.Model, error) {
-	return regression.Poisson(counts(d), o)
 }
 
 // tuned is the result of a model by a configuration.

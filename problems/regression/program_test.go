@@ -234,22 +234,30 @@ func counted(t *testing.T) (weighted, repeated *dataset.CrossValidation) {
 	return weighted, repeated
 }
 
+// run is a configuration, and how near its results are to each other.
+type run struct {
+	tune.Config
+	tol float64
+}
+
 // sameTuned tunes models of two tables that say the same, and compares choice, errors and the final fit.
-func sameTuned(t *testing.T, where string, config tune.Config, tol float64, models ...func() (problems.Model, error)) {
+func sameTuned(t *testing.T, where string, tables [2]dataset.Division,
+	build func(dataset.Division) (problems.Model, error), runs ...run) {
 	t.Helper()
-	var results []*tune.Result
-	for _, build := range models {
-		m, err := build()
-		require.NoError(t, err, where)
-		r, err := tune.Run(context.Background(), m, config)
-		require.NoError(t, err, where)
-		results = append(results, r)
+	for _, run := range runs {
+		var results [2]*tune.Result
+		for k, d := range tables {
+			m, err := build(d)
+			require.NoError(t, err, where)
+			results[k], err = tune.Run(context.Background(), m, run.Config)
+			require.NoError(t, err, where)
+		}
+		a, b := results[0], results[1]
+		require.InEpsilon(t, b.Refit.Validation, a.Refit.Validation, run.tol, where)
+		require.InEpsilon(t, *b.Refit.Test, *a.Refit.Test, run.tol, where)
+		require.InDeltaSlice(t, b.RefitFit.Coefficients, a.RefitFit.Coefficients, 10*run.tol, where)
+		require.InDelta(t, b.RefitFit.Intercept, a.RefitFit.Intercept, 10*run.tol, where)
 	}
-	a, b := results[0], results[1]
-	require.InEpsilon(t, b.Refit.Validation, a.Refit.Validation, tol, where)
-	require.InEpsilon(t, *b.Refit.Test, *a.Refit.Test, tol, where)
-	require.InDeltaSlice(t, b.RefitFit.Coefficients, a.RefitFit.Coefficients, 10*tol, where)
-	require.InDelta(t, b.RefitFit.Intercept, a.RefitFit.Intercept, 10*tol, where)
 }
 
 // Rows with integer weights give what the rows give that are there as often: units, choice, errors and the final fit,
@@ -262,62 +270,50 @@ func TestWeightsAreRepeatedRows(t *testing.T) {
 	}
 	ranges := []tune.Range{{Low: 1e-3, High: 0.3}}
 	grid := tune.Config{Method: tune.MethodGrid, Evaluations: 4, Ranges: ranges}
-	conic := tune.Config{Method: tune.MethodGrid, Evaluations: 4, Engine: tune.EngineConic, Ranges: ranges}
+	nine, conic := grid, grid
+	nine.Evaluations, conic.Engine = 9, tune.EngineConic
+	iterated := func(n int, tol float64) run { return run{tune.Config{MaxIter: n}, tol} } // steps end where they are small
+	random := tune.Config{Method: tune.MethodRandom, Evaluations: 6}
+	folds := [2]dataset.Division{weighted, repeated}
 	for name, build := range some(t, "elastic-net", "lasso", "ridge", "weighted-lasso", "sparse-group-lasso") {
 		for _, o := range []options{{Standardize: true, Intercept: true}, {}, {Intercept: true}, {Standardize: true}} {
 			if o.Standardize != o.Intercept && name != "lasso" {
 				continue
 			}
-			for _, pair := range [][2]dataset.Division{{weighted, repeated}, {sample(weighted), sample(repeated)}} {
-				of := func(k int) func() (problems.Model, error) {
-					return func() (problems.Model, error) { return build(pair[k], o) }
-				}
-				nine := grid
-				nine.Evaluations = 9
-				sameTuned(t, name, nine, 1e-5, of(0), of(1)) // fits are exact to 1e-8 of their objectives
-				sameTuned(t, name, conic, 1e-5, of(0), of(1))
-				sameTuned(t, name, tune.Config{MaxIter: 3}, 1e-3, of(0), of(1)) // steps end where they are small
+			for _, pair := range [][2]dataset.Division{folds, {sample(weighted), sample(repeated)}} {
+				of := func(d dataset.Division) (problems.Model, error) { return build(d, o) }
+				sameTuned(t, name, pair, of, run{nine, 1e-5}, run{conic, 1e-5}, // fits are exact to 1e-8 of their objectives
+					iterated(3, 1e-3))
 			}
 		}
 	}
 	// Losses that are weighed row by row, and sparse tables with an intercept.
-	o := options{Standardize: true, Intercept: true}
 	for name, build := range some(t, "logistic", "multinomial", "poisson", "huber", "quantile", "weighted-logistic",
 		"weighted-poisson") {
-		of := func(d dataset.Division) func() (problems.Model, error) {
-			return func() (problems.Model, error) { return build(d, o) }
+		of := func(d dataset.Division) (problems.Model, error) {
+			return build(d, options{Standardize: true, Intercept: true})
 		}
-		sameTuned(t, name, grid, 1e-4, of(weighted), of(repeated))
-		sameTuned(t, name, conic, 1e-4, of(weighted), of(repeated))
-		sameTuned(t, name, tune.Config{MaxIter: 2}, 1e-2, of(weighted), of(repeated))
+		sameTuned(t, name, folds, of, run{grid, 1e-4}, run{conic, 1e-4}, iterated(2, 1e-2))
 	}
-	o = options{Intercept: true}
 	for name, build := range some(t, "elastic-net", "lasso", "ridge", "logistic", "weighted-lasso", "sparse-group-lasso") {
-		of := func(d dataset.Division) func() (problems.Model, error) {
-			return func() (problems.Model, error) { return build(compressed(d), o) }
-		}
 		search := grid
 		if name == "weighted-lasso" {
-			search = tune.Config{Method: tune.MethodRandom, Evaluations: 6, Ranges: ranges}
+			search = random
+			search.Ranges = ranges
 		}
-		sameTuned(t, "sparse "+name, search, 1e-4, of(weighted), of(repeated))
-		sameTuned(t, "sparse "+name, tune.Config{MaxIter: 2}, 1e-2, of(weighted), of(repeated))
-	}
-	o.Terms.Factors = []float64{0, 1, 1, 2, 1, 1}
-	termed := func(d dataset.Division) func() (problems.Model, error) {
-		return func() (problems.Model, error) { return regression.Logistic(classified(d, 2), o) }
-	}
-	sameTuned(t, "logistic, terms", grid, 1e-4, termed(weighted), termed(repeated))
-	sameTuned(t, "logistic, terms", conic, 1e-4, termed(weighted), termed(repeated))
-	sameTuned(t, "logistic, terms", tune.Config{MaxIter: 2}, 1e-2, termed(weighted), termed(repeated))
-	machine := func(d dataset.Division) func() (problems.Model, error) {
-		return func() (problems.Model, error) {
-			return svm.New(classified(d, 2).(*dataset.CrossValidation), svm.Options{Standardize: true,
-				ClassWeights: classified(d, 2).Table().Balanced([]float64{0, 1})})
+		of := func(d dataset.Division) (problems.Model, error) {
+			return build(compressed(d), options{Intercept: true})
 		}
+		sameTuned(t, "sparse "+name, folds, of, run{search, 1e-4}, iterated(2, 1e-2))
 	}
-	sameTuned(t, "svm", tune.Config{Method: tune.MethodRandom, Evaluations: 6}, 1e-4, machine(weighted), machine(repeated))
-	sameTuned(t, "svm", tune.Config{MaxIter: 2}, 1e-2, machine(weighted), machine(repeated))
+	sameTuned(t, "logistic, terms", folds, func(d dataset.Division) (problems.Model, error) {
+		terms := regression.Terms{Factors: []float64{0, 1, 1, 2, 1, 1}}
+		return regression.Logistic(classified(d, 2), options{Intercept: true, Terms: terms})
+	}, run{grid, 1e-4}, run{conic, 1e-4}, iterated(2, 1e-2))
+	sameTuned(t, "svm", folds, func(d dataset.Division) (problems.Model, error) {
+		return svm.New(classified(d, 2).(*dataset.CrossValidation), svm.Options{Standardize: true,
+			ClassWeights: classified(d, 2).Table().Balanced([]float64{0, 1})})
+	}, run{random, 1e-4}, iterated(2, 1e-2))
 }
 
 // Weights of the adaptive lasso have no unit.

@@ -131,18 +131,8 @@ func TestPenaltyRule(t *testing.T) {
 
 // The penalised solution of 1/2 (x - 3)^2 + lambda |x| is 3 - lambda; the target 1.2 is nearest to 3 - 2.
 func TestPathStart(t *testing.T) {
-	p := Program{
-		Name: "path", H0: []float64{50}, Radii: 1, Path: [][]float64{{5}, {2}, {1}, {0.1}},
-		Build: func(m *convex.Model, h convex.Expr) Level {
-			x := m.Vector("x", 1)
-			return Level{
-				X:           []*convex.Variable{x},
-				Train:       convex.Scale(0.5, convex.SumSquares(convex.Sub(x, 3))),
-				Validation:  convex.SumSquares(convex.Sub(x, 1.2)),
-				Constraints: []convex.Expr{convex.Sub(convex.Norm1(x), h)},
-			}
-		},
-	}
+	p := shared([]float64{3}, []float64{1.2}, 50)
+	p.Path = [][]float64{{5}, {2}, {1}, {0.1}}
 	r := &run{program: &p, settings: Settings{Backend: native(t)}.withDefaults()}
 	require.NoError(t, r.pathStart(context.Background()))
 	require.InDelta(t, 1, r.centre.h[0], 1e-6)
@@ -240,18 +230,8 @@ func TestRetries(t *testing.T) {
 // A run looks at the points of its path, solves the lower level there, and then both programs of each iteration in
 // turn.
 func TestPlaces(t *testing.T) {
-	p := Program{
-		Name: "places", H0: []float64{1}, Radii: 1, Path: [][]float64{{2}, {1}},
-		Build: func(m *convex.Model, h convex.Expr) Level {
-			x := m.Vector("x", 1)
-			return Level{
-				X:           []*convex.Variable{x},
-				Train:       convex.Scale(0.5, convex.SumSquares(convex.Sub(x, 4))),
-				Validation:  convex.Scale(0.5, convex.SumSquares(convex.Sub(x, 3))),
-				Constraints: []convex.Expr{convex.Sub(convex.Abs(x), h)},
-			}
-		},
-	}
+	p := shared([]float64{4}, []float64{3}, 1)
+	p.Path = [][]float64{{2}, {1}}
 	var places []Place
 	s := Settings{Tol: 1e-9, MaxIter: 2, Backend: native(t), PathStart: true,
 		Begin: func(at Place) { places = append(places, at) }}

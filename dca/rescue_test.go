@@ -67,7 +67,7 @@ func TestConicProgramsInThePlaceOfFits(t *testing.T) {
 	solve := func(never bool, memory int64) *dca.Result {
 		p.Fit = hopeless{fit.(bilevel.Fit), never}
 		s := m.DefaultSettings()
-		s.Backend, s.Solver.Memory = ours(t), memory
+		s.Backend, s.Solver.Memory = native(t), memory
 		return must.Of(dca.Solve(context.Background(), p, s))(t)
 	}
 	require.Equal(t, outcome.Converged, solve(false, 0).Status)
@@ -76,16 +76,11 @@ func TestConicProgramsInThePlaceOfFits(t *testing.T) {
 		require.Equal(t, outcome.NumericalError, out.Status)
 		require.Contains(t, out.Message, "not solved by the fit, and the conic program in its place needs")
 	}
-	form := must.Of(dca.NewPenalized(p, dca.Settings{Backend: ours(t), Solver: backends.Options{Memory: 100_000}}))(t)
+	form := must.Of(dca.NewPenalized(p, dca.Settings{Backend: native(t), Solver: backends.Options{Memory: 100_000}}))(t)
 	defer form.Close()
 	s := must.Of(form.Solve(context.Background(), []float64{0.1, 0.1}, nil))(t)
 	require.Equal(t, backends.NumericalError, s.Status)
 	require.Nil(t, s.X)
-}
-
-// ours is our own backend.
-func ours(t *testing.T) backends.ConicBackend {
-	return must.Of(backends.Open(backends.Default))(t)
 }
 
 // broken is the fit of a [scalar] with a = 3 and b = 1, of an entry that is not a number.

@@ -173,12 +173,10 @@ func TestFreeByFolds(t *testing.T) {
 // rung that was asked for.
 func TestBridge(t *testing.T) {
 	ctx := context.Background()
-	s, _, err := dataset.Generate(dataset.Config{Train: 60, Val: 60, Test: 500, Features: 80, Nonzeros: 40, SNR: 10}, 2)
-	require.NoError(t, err)
+	c := dataset.Config{Train: 60, Val: 60, Test: 500, Features: 80, Nonzeros: 40, SNR: 10}
+	s := must.First(dataset.Generate(c, 2))(t)
 	m := must.Of(regression.WeightedLasso(s, regression.Options{}))(t)
-	run := func(c tune.Config) *tune.Result {
-		return must.Of(tune.Run(ctx, m, c))(t)
-	}
+	run := func(c tune.Config) *tune.Result { return must.Of(tune.Run(ctx, m, c))(t) }
 	r := run(tune.Config{Final: tune.FinalTrain})
 	require.Len(t, r.Ladder, 4)
 	last := r.Ladder[3]
@@ -243,10 +241,7 @@ func ExampleCustom_ladder() {
 		}},
 	}
 	result, err := tune.VFiDCA(context.Background(), model, tune.Config{})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	for _, r := range result.Ladder {
 		fmt.Printf("%s: validation error %.3f, features %.0f, taken %v\n", r.Name, r.Validation, r.Features, r.Taken)
 	}

@@ -8,10 +8,12 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	_ "github.com/conetune/conetune/backends/native"
 	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/internal/indices"
 	"github.com/conetune/conetune/internal/lower/lowertest"
 	"github.com/conetune/conetune/internal/must"
 )
@@ -58,249 +60,161 @@ func solve(t *testing.T, table *Table, w *Weights, tol float64) *Solution {
 	return s
 }
 
-// conic is the least objective of the training rows of fold f by a conic program.
-func conic(t *testing.T, table *Table, f int, w *Weights, loss func(eta convex.Expr, y,
-	weights []float64) convex.Expr) float64 {
-	n, p := table.X.Dims()
-	q := len(table.Y)
+// program is a table with weights as a conic model of coefficients b, of features and then of targets, and constants.
+type program struct {
+	*convex.Model
+	*Table
+	w     *Weights
+	b, b0 *convex.Variable
+}
+
+func newProgram(table *Table, w *Weights) *program {
+	_, p := table.X.Dims()
 	m := convex.NewModel()
-	b, b0 := m.Vector("b", p*q), m.Vector("b0", q)
-	var rows []int
-	total := 0.0
-	weight := func(i int) float64 {
-		if table.Weights == nil {
-			return 1
-		}
-		return table.Weights[i]
-	}
+	return &program{m, table, w, m.Vector("b", p*len(table.Y)), m.Vector("b0", len(table.Y))}
+}
+
+// rows are those of training of fold f, and the others.
+func (m *program) rows(f int) (train, left []int) {
+	n, _ := m.X.Dims()
 	for i := range n {
-		if !slices.Contains(table.Folds[f], i) {
-			rows = append(rows, i)
-			total += weight(i)
+		if !slices.Contains(m.Folds[f], i) {
+			train = append(train, i)
 		}
 	}
-	x := mat.NewDense(len(rows), p, nil)
-	weights := make([]float64, len(rows))
+	return train, m.Folds[f]
+}
+
+// loss is the mean of the losses of rows, over all targets.
+func (m *program) loss(rows []int) convex.Expr {
+	_, p := m.X.Dims()
+	q := len(m.Y)
+	x, weights, ys := mat.NewDense(len(rows), p, nil), make([]float64, len(rows)), make([][]float64, q)
 	for l, i := range rows {
-		for j := range p {
-			x.Set(l, j, table.X.At(i, j))
+		x.SetRow(l, mat.Row(nil, i, m.X))
+		if weights[l] = 1; m.Weights != nil {
+			weights[l] = m.Weights[i]
 		}
-		weights[l] = weight(i) / (total * float64(q))
+		for k := range q {
+			ys[k] = append(ys[k], m.Y[k][i])
+		}
 	}
-	var sum convex.Expr
-	for k := range q {
+	floats.Scale(1/(floats.Sum(weights)*float64(q)), weights)
+	sum := convex.Const(0)
+	for k, y := range ys {
 		place := make([]int, p)
 		for j := range place {
 			place[j] = j*q + k
 		}
-		eta := convex.Mul(x, convex.Pick(b, place))
-		if table.Intercept {
-			eta = convex.Add(eta, convex.At(b0, k))
+		eta := convex.Mul(x, convex.Pick(m.b, place))
+		if m.Intercept {
+			eta = convex.Add(eta, convex.At(m.b0, k))
 		}
-		y := make([]float64, len(rows))
-		for l, i := range rows {
-			y[l] = table.Y[k][i]
-		}
-		if part := loss(eta, y, weights); k == 0 {
-			sum = part
-		} else {
-			sum = convex.Add(sum, part)
-		}
-	}
-	units := table.Units
-	if units == nil {
-		for j := range p {
-			units = append(units, []int{j})
-		}
-	}
-	for u, members := range units {
-		var at []int
-		for _, j := range members {
-			for k := range q {
-				at = append(at, j*q+k)
-			}
-		}
-		if w.Norm[u] > 0 {
-			sum = convex.Add(sum, convex.Scale(w.Norm[u], convex.Norm2(convex.Pick(b, at))))
-		}
-	}
-	for j := range p {
-		for k := range q {
-			one := convex.At(b, j*q+k)
-			if w.L1 != nil {
-				sum = convex.Add(sum, convex.Scale(w.L1[j], convex.Norm1(one)))
-			}
-			if w.L2 != nil {
-				sum = convex.Add(sum, convex.Scale(w.L2[j]/2, convex.SumSquares(one)))
-			}
-		}
-	}
-	for j := range p - 1 {
-		if w.Fusion > 0 {
-			sum = convex.Add(sum, convex.Scale(w.Fusion, convex.Abs(convex.Sub(convex.At(b, j+1), convex.At(b, j)))))
-		}
-	}
-	m.Minimize(sum)
-	for j := range p {
-		if table.Lower != nil {
-			m.Ge("", convex.At(b, j), table.Lower[j])
-		}
-		if table.Upper != nil {
-			m.Le("", convex.At(b, j), table.Upper[j])
-		}
-	}
-	return lowertest.Conic(t, m, 0).Objective
-}
-
-func squares(eta convex.Expr, y, weights []float64) convex.Expr {
-	roots := make([]float64, len(weights))
-	for i, w := range weights {
-		roots[i] = math.Sqrt(w / 2)
-	}
-	return convex.SumSquares(convex.Mul(mat.NewDiagDense(len(roots), roots), convex.Sub(eta, y)))
-}
-
-func labels(eta convex.Expr, y, weights []float64) convex.Expr {
-	minus := make([]float64, len(y))
-	for i, v := range y {
-		minus[i] = -v
-	}
-	return convex.Dot(weights, convex.Logistic(convex.Mul(mat.NewDiagDense(len(minus), minus), eta)))
-}
-
-func counts(eta convex.Expr, y, weights []float64) convex.Expr {
-	constant, minus := 0.0, make([]float64, len(y))
-	for i, v := range y {
-		if minus[i] = -weights[i] * v; v > 0 {
-			constant += weights[i] * v * (math.Log(v) - 1)
-		}
-	}
-	return convex.Add(convex.Dot(weights, convex.Exp(eta)), convex.Add(convex.Dot(minus, eta), constant))
-}
-
-func bent(threshold float64) func(eta convex.Expr, y, weights []float64) convex.Expr {
-	return func(eta convex.Expr, y, weights []float64) convex.Expr {
-		return convex.Dot(weights, convex.Huber(convex.Sub(eta, y), threshold))
-	}
-}
-
-// one is the loss of a row by its closed form.
-func one(loss Loss, y, eta float64) float64 {
-	switch l := loss.(type) {
-	case Logistic:
-		return math.Log1p(math.Exp(-y * eta))
-	case Poisson:
-		if y > 0 {
-			return math.Exp(eta) - y*eta + y*(math.Log(y)-1)
-		}
-		return math.Exp(eta)
-	case Pinball:
-		return max(l.Level*(y-eta), (l.Level-1)*(y-eta))
-	case Huber:
-		if r := math.Abs(y - eta); r > l.Threshold {
-			return l.Threshold * (r - l.Threshold/2)
-		}
-	}
-	return (y - eta) * (y - eta) / 2
-}
-
-func pinball(eta convex.Expr, y, weights []float64) convex.Expr {
-	r := convex.Sub(y, eta)
-	return convex.Sub(convex.Dot(weights, convex.Pos(r)), convex.Scale(0.7, convex.Dot(weights, r)))
-}
-
-// partial is the half deviance of Breslow's partial likelihood of some rows with times that all differ.
-func partial(y, eta []float64, rows []bool) (sum float64) {
-	for i, t := range y {
-		if !rows[i] || math.Signbit(t) {
-			continue
-		}
-		risk := 0.0
-		for k, v := range y {
-			if rows[k] && math.Abs(v) >= t {
-				risk += math.Exp(eta[k])
-			}
-		}
-		sum += math.Log(risk) - eta[i]
+		sum = convex.Add(sum, lossOf(m.Loss, eta, y, weights))
 	}
 	return sum
 }
 
-// objective is that of fold f at a solution, by rows.
-func objective(table *Table, f int, s *Solution, w *Weights) (train, validation float64) {
-	n, p := table.X.Dims()
-	q := len(table.Y)
-	rows, total, rest := slices.Repeat([]bool{true}, n), 0.0, 0.0
-	for _, i := range table.Folds[f] {
-		rows[i] = false
-	}
-	eta := make([]float64, n)
-	for i := range n {
-		weight := 1.0
-		if table.Weights != nil {
-			weight = table.Weights[i]
+// penalties are those of the coefficients.
+func (m *program) penalties() convex.Expr {
+	_, p := m.X.Dims()
+	q, sum := len(m.Y), convex.Const(0)
+	of := func(features []int) (at []int) {
+		for _, j := range features {
+			at = append(at, indices.Range(j*q, (j+1)*q)...)
 		}
-		loss := 0.0
-		for k := range q {
-			eta[i] = 0
-			for j := range p {
-				eta[i] += table.X.At(i, j) * s.B[f][j*q+k]
-			}
-			if table.Intercept {
-				eta[i] += s.B0[f][k]
-			}
-			loss += one(table.Loss, table.Y[k][i], eta[i]) / float64(q)
-		}
-		if rows[i] {
-			train, total = train+weight*loss, total+weight
-		} else {
-			validation, rest = validation+weight*loss, rest+weight
-		}
+		return at
 	}
-	if h, ok := table.Loss.(Hazards); ok {
-		train = partial(table.Y[0], eta, rows)
-		validation, rest = partial(table.Y[0], eta, slices.Repeat([]bool{true}, n))-train, h.Unit
-	}
-	train, validation = train/total, validation/rest
-	units := table.Units
+	units := m.Units
 	if units == nil {
-		for j := range p {
-			units = append(units, []int{j})
-		}
+		units = indices.Singles(p)
 	}
 	for u, members := range units {
-		size := 0.0
-		for _, j := range members {
-			for _, b := range s.B[f][j*q : (j+1)*q] {
-				size += b * b
-				train += w.second(j)*b*b/2 + w.absolute(j)*math.Abs(b)
-			}
+		if m.w.Norm[u] > 0 {
+			sum = convex.Add(sum, convex.Scale(m.w.Norm[u], convex.Norm2(convex.Pick(m.b, of(members)))))
 		}
-		train += w.Norm[u] * math.Sqrt(size)
 	}
-	for j := range p - 1 {
-		train += w.Fusion * math.Abs(s.B[f][j+1]-s.B[f][j])
+	for j := range p {
+		own := convex.Slice(m.b, j*q, (j+1)*q)
+		if m.w.L1 != nil {
+			sum = convex.Add(sum, convex.Scale(m.w.L1[j], convex.Norm1(own)))
+		}
+		if m.w.L2 != nil {
+			sum = convex.Add(sum, convex.Scale(m.w.L2[j]/2, convex.SumSquares(own)))
+		}
 	}
-	return train, validation
+	if m.w.Fusion > 0 {
+		sum = convex.Add(sum, convex.Scale(m.w.Fusion, convex.TotalVariation(m.b)))
+	}
+	return sum
 }
 
-func hazards(eta convex.Expr, y, weights []float64) convex.Expr {
-	minus := make([]float64, len(y))
-	var groups [][]int
-	for i, t := range y {
-		if math.Signbit(t) {
-			continue
-		}
-		minus[i] = -weights[i]
-		var risk []int
-		for k, v := range y {
-			if math.Abs(v) >= t {
-				risk = append(risk, k)
+// conic is the least objective of the training rows of fold f by a conic program.
+func conic(t *testing.T, table *Table, f int, w *Weights) float64 {
+	m := newProgram(table, w)
+	train, _ := m.rows(f)
+	m.Minimize(convex.Add(m.loss(train), m.penalties()))
+	for j := range table.Lower {
+		m.Ge("", convex.At(m.b, j), table.Lower[j])
+		m.Le("", convex.At(m.b, j), table.Upper[j])
+	}
+	return lowertest.Conic(t, m.Model, 0).Objective
+}
+
+// objective is that of fold f at a solution, and the mean loss of the rows that it leaves out.
+func objective(table *Table, f int, s *Solution, w *Weights) (train, validation float64) {
+	m := newProgram(table, w)
+	at := convex.Point{m.b: s.B[f], m.b0: make([]float64, len(table.Y))}
+	if table.Intercept {
+		at[m.b0] = s.B0[f]
+	}
+	rows, left := m.rows(f)
+	train = m.loss(rows).Eval(at)[0]
+	if h, ok := table.Loss.(Hazards); ok { // what all rows have more
+		n, _ := m.X.Dims()
+		validation = (float64(n)*m.loss(indices.Range(0, n)).Eval(at)[0] - float64(len(rows))*train) / h.Unit
+	} else if len(left) > 0 {
+		validation = m.loss(left).Eval(at)[0]
+	}
+	return train + m.penalties().Eval(at)[0], validation
+}
+
+// lossOf is the sum of the losses of rows with predictions eta, times weights; that of times has weights that are equal.
+func lossOf(loss Loss, eta convex.Expr, y, weights []float64) convex.Expr {
+	r, minus := convex.Sub(y, eta), make([]float64, len(y))
+	switch l := loss.(type) {
+	case Logistic:
+		return convex.Dot(weights, convex.Logistic(convex.Scale(floats.ScaleTo(minus, -1, y), eta)))
+	case Poisson:
+		constant := 0.0
+		for i, v := range y {
+			if minus[i] = -weights[i] * v; v > 0 {
+				constant += weights[i] * v * (math.Log(v) - 1)
 			}
 		}
-		groups = append(groups, risk)
+		return convex.Add(convex.Dot(weights, convex.Exp(eta)), convex.Dot(minus, eta), constant)
+	case Huber:
+		return convex.Dot(weights, convex.Huber(r, l.Threshold))
+	case Pinball:
+		return convex.Sub(convex.Dot(weights, convex.Pos(r)), convex.Scale(1-l.Level, convex.Dot(weights, r)))
+	case Hazards:
+		var groups [][]int
+		for i, t := range y {
+			if math.Signbit(t) {
+				continue
+			}
+			minus[i] = -weights[i]
+			var risk []int
+			for k, v := range y {
+				if math.Abs(v) >= t {
+					risk = append(risk, k)
+				}
+			}
+			groups = append(groups, risk)
+		}
+		return convex.Add(convex.Scale(weights[0], convex.Sum(convex.LogSumExp(eta, groups...))), convex.Dot(minus, eta))
 	}
-	return convex.Add(convex.Scale(weights[0], convex.Sum(convex.LogSumExp(eta, groups...))), convex.Dot(minus, eta))
+	return convex.Scale(0.5, convex.Dot(weights, convex.Power(r, 2)))
 }
 
 // signs makes a target to labels.

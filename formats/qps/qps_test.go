@@ -13,11 +13,13 @@ import (
 	"github.com/james-bowman/sparse"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/backends/backendtest"
 	_ "github.com/conetune/conetune/backends/native"
 	"github.com/conetune/conetune/formats"
+	"github.com/conetune/conetune/internal/matrices"
 	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/internal/readertest"
 )
@@ -263,54 +265,43 @@ func TestErrorsFixed(t *testing.T) {
 	}
 }
 
-// random makes a model without a quadratic term.
-func random(rng *rand.Rand) *Model {
+// random makes a program with a point within its sides, strictly convex in both senses, and returns the rows of A.
+func random(rng *rand.Rand) (m *Model, sign float64, a [][]float64) {
 	rows, n := rng.IntN(6), 1+rng.IntN(6)
-	number := func() float64 {
-		switch rng.IntN(4) {
-		case 0:
-			return 0
-		case 1:
-			return float64(rng.IntN(9) - 4)
-		default:
-			return rng.NormFloat64() * math.Pow(10, float64(rng.IntN(30)-15))
-		}
+	m = &Model{Maximize: rng.IntN(2) == 0, Constant: 0.5, Rows: make([]string, rows), Columns: make([]string, n)}
+	if sign = 1; m.Maximize {
+		sign = -1
 	}
-	m := &Model{Maximize: rng.IntN(2) == 0, Constant: number()}
-	m.Rows, m.Columns, m.Q = make([]string, rows), make([]string, n), make([]float64, n)
-	sides := func() (l, u float64) {
-		l, u = number(), number()
-		l, u = min(l, u), max(l, u)
-		switch rng.IntN(5) {
+	sides := func(v float64) (l, u float64) {
+		switch l, u = v-rng.Float64(), v+rng.Float64(); rng.IntN(5) {
 		case 0:
 			l = -inf
 		case 1:
 			u = inf
 		case 2:
-			l = u
+			l, u = v, v
 		case 3:
 			l, u = -inf, inf
 		}
 		return l, u
 	}
-	for range rows {
-		l, u := sides()
-		m.RowLower, m.RowUpper = append(m.RowLower, l), append(m.RowUpper, u)
-	}
-	ptr, ind, data := []int{0}, []int{}, []float64{}
-	for j := range n {
-		m.Q[j] = number()
-		l, u := sides()
+	var x []float64
+	for range n {
+		v := rng.NormFloat64()
+		l, u := sides(v)
+		x, m.Q = append(x, v), append(m.Q, rng.NormFloat64())
 		m.ColumnLower, m.ColumnUpper = append(m.ColumnLower, l), append(m.ColumnUpper, u)
-		for i := range rows {
-			if rng.IntN(2) == 0 {
-				ind, data = append(ind, i), append(data, number())
-			}
-		}
-		ptr = append(ptr, len(ind))
 	}
-	m.A = sparse.NewCSC(rows, n, ptr, ind, data)
-	return m
+	for range rows {
+		row := make([]float64, n)
+		for j := range row {
+			row[j] = float64(rng.IntN(2)) * rng.NormFloat64()
+		}
+		l, u := sides(floats.Dot(row, x))
+		a, m.RowLower, m.RowUpper = append(a, row), append(m.RowLower, l), append(m.RowUpper, u)
+	}
+	m.A, m.P = matrices.Of(rows, n, func(i, j int) float64 { return a[i][j] }), matrices.Identity(n, sign)
+	return m, sign, a
 }
 
 var format = readertest.Program[Model]{
@@ -418,47 +409,7 @@ func TestSolveInfeasible(t *testing.T) {
 func TestRandomOptimality(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	for range 60 {
-		m := random(rng)
-		rows, n := len(m.Rows), len(m.Columns)
-		// A moderate program with x0 inside its sides, strictly convex in both senses.
-		sign := 1.0
-		if m.Maximize {
-			sign = -1
-		}
-		m.P, m.Constant = nil, 0.5
-		x0 := make([]float64, n)
-		for j := range n {
-			x0[j] = rng.NormFloat64()
-			m.Q[j] = rng.NormFloat64()
-		}
-		data := m.A.RawMatrix().Data
-		for k := range data {
-			data[k] = rng.NormFloat64()
-		}
-		around := func(l, u *float64, v float64) {
-			equal := *l == *u
-			if !math.IsInf(*l, -1) {
-				*l = v - rng.Float64()
-			}
-			if !math.IsInf(*u, 1) {
-				*u = v + rng.Float64()
-			}
-			if equal {
-				*l, *u = v, v
-			}
-		}
-		a := dense(m.A)
-		for i := range rows {
-			v := 0.0
-			for j := range n {
-				v += a[i][j] * x0[j]
-			}
-			around(&m.RowLower[i], &m.RowUpper[i], v)
-		}
-		for j := range n {
-			around(&m.ColumnLower[j], &m.ColumnUpper[j], x0[j])
-		}
-		m.P = diagonal(n, sign)
+		m, sign, a := random(rng)
 		s, got := solve(t, m)
 		require.Equal(t, backends.Optimal, s.Status)
 		check := func(multiplier, value, l, u float64) {
@@ -471,31 +422,17 @@ func TestRandomOptimality(t *testing.T) {
 			}
 		}
 		objective := m.Constant
-		reduced := make([]float64, n)
+		reduced := make([]float64, len(got.X))
 		for j, x := range got.X {
 			objective += m.Q[j]*x + sign*x*x/2
 			reduced[j] = sign * (m.Q[j] + sign*x)
+			check(got.Z[j], x, m.ColumnLower[j], m.ColumnUpper[j])
 		}
-		for i := range rows {
-			v := 0.0
-			for j := range n {
-				v += a[i][j] * got.X[j]
-				reduced[j] -= a[i][j] * got.Y[i]
-			}
-			check(got.Y[i], v, m.RowLower[i], m.RowUpper[i])
+		for i, row := range a {
+			floats.AddScaled(reduced, -got.Y[i], row)
+			check(got.Y[i], floats.Dot(row, got.X), m.RowLower[i], m.RowUpper[i])
 		}
 		assert.InDeltaSlice(t, reduced, got.Z, 1e-6)
-		for j := range n {
-			check(got.Z[j], got.X[j], m.ColumnLower[j], m.ColumnUpper[j])
-		}
 		assert.InDelta(t, objective, got.Objective, 1e-6)
 	}
-}
-
-func diagonal(n int, v float64) *sparse.CSC {
-	ptr, ind, data := make([]int, n+1), make([]int, n), make([]float64, n)
-	for j := range n {
-		ptr[j+1], ind[j], data[j] = j+1, j, v
-	}
-	return sparse.NewCSC(n, n, ptr, ind, data)
 }

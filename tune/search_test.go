@@ -523,6 +523,7 @@ func TestFinalTrainingAfterAStop(t *testing.T) {
 				}
 			}
 			require.Equal(t, tune.FinalAll, r.TrainedOn)
+			require.Nil(t, r.LowerLevel)
 			require.Equal(t, []float64{1, 2, 3, 4, 5, 6}, r.RefitFit.Coefficients)
 			if limit {
 				require.NotEqual(t, outcome.TimeLimit, r.Status)

@@ -342,19 +342,3 @@ func TestFoldsDerivative(t *testing.T) {
 		})
 	}
 }
-
-// VF-iDCA on folds: what it reports is the mean over the folds, and its last fit has all rows.
-func TestFoldsTuned(t *testing.T) {
-	cv := crossValidation(t)
-	for name, build := range ofFolds(t) {
-		t.Run(name, func(t *testing.T) {
-			m := must.Of(build(cv, options{Intercept: true}))(t)
-			res := must.Of(tune.Run(context.Background(), m, tune.Config{MaxIter: 4, Tol: 0.05}))(t)
-			require.NotNil(t, res.Refit)
-			require.Equal(t, tune.FinalAll, res.TrainedOn)
-			require.Nil(t, res.LowerLevel)
-			require.Greater(t, math.Abs(res.RefitFit.Coefficients[0]), 0.1)
-			require.Len(t, res.Selection.X, 6)
-		})
-	}
-}

@@ -289,7 +289,7 @@ func TestWeightsAreRepeatedRows(t *testing.T) {
 	}
 	// Losses that are weighed row by row, and sparse tables with an intercept.
 	for name, build := range some(t, "logistic", "multinomial", "poisson", "huber", "quantile", "weighted-logistic",
-		"weighted-poisson") {
+		"weighted-poisson", "group-lasso", "fused-lasso", "bounded-elastic-net") {
 		of := func(d dataset.Division) (problems.Model, error) {
 			return build(d, options{Standardize: true, Intercept: true})
 		}

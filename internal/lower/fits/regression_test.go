@@ -7,7 +7,6 @@ import (
 	"slices"
 	"testing"
 
-	csc "github.com/james-bowman/sparse"
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -15,6 +14,7 @@ import (
 	"github.com/conetune/conetune/internal/hypergradient"
 	"github.com/conetune/conetune/internal/lower/design"
 	"github.com/conetune/conetune/internal/lower/sparse"
+	"github.com/conetune/conetune/internal/matrices"
 	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/problems/dataset"
@@ -25,18 +25,10 @@ func generated(t testing.TB, shape string, seed uint64, compressed bool) (train,
 	c := must.Of(dataset.InSets.Preset(shape))(t)
 	s := must.First(dataset.Generate(c, seed))(t)
 	rows := func(d *dataset.Data) Rows {
-		if !compressed {
-			return Rows{X: design.New(d.X), Y: d.Y}
+		if compressed {
+			return NewRows(matrices.Compress(d.X), d.Y)
 		}
-		n, p := d.X.Dims()
-		start, index, value := []int{0}, []int{}, []float64{}
-		for j := range p {
-			for i := range n {
-				index, value = append(index, i), append(value, d.X.At(i, j))
-			}
-			start = append(start, len(index))
-		}
-		return Rows{X: design.New(csc.NewCSC(n, p, start, index, value)), Y: d.Y}
+		return NewRows(d.X, d.Y)
 	}
 	return rows(s.Train), rows(s.Val)
 }

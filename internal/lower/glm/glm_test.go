@@ -16,6 +16,7 @@ import (
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/internal/indices"
 	"github.com/conetune/conetune/internal/lower/survival"
+	"github.com/conetune/conetune/internal/matrices"
 	"github.com/conetune/conetune/internal/must"
 )
 
@@ -242,17 +243,12 @@ func TestSparseAndThreads(t *testing.T) {
 		loss, n, p := of.loss, of.n, of.p
 		table := made(7, n, p, 1)
 		x := table.X.(*mat.Dense)
-		start, index, value := []int{0}, []int{}, []float64{}
-		for j := range p {
-			for i := range n {
-				if (i*7+j*3)%4 > 0 {
-					x.Set(i, j, 0)
-				} else {
-					index, value = append(index, i), append(value, x.At(i, j))
-				}
+		x.Apply(func(i, j int, v float64) float64 {
+			if (i*7+j*3)%4 > 0 {
+				return 0
 			}
-			start = append(start, len(index))
-		}
+			return v
+		}, x)
 		for i, y := range table.Y[0] {
 			if loss != nil {
 				table.Y[0][i] = math.Copysign(1, y-3)
@@ -264,7 +260,7 @@ func TestSparseAndThreads(t *testing.T) {
 		table.Threads = 4
 		again := solve(t, table, w, 1e-10)
 		require.Equal(t, full, again, fmt.Sprint(loss))
-		table.X = sparse.NewCSC(n, p, start, index, value)
+		table.X = matrices.Compress(x)
 		compressed := solve(t, table, w, 1e-10)
 		for f := range table.Folds {
 			require.InDeltaSlice(t, full.B[f], compressed.B[f], 1e-4)
@@ -341,17 +337,14 @@ func TestManyCoefficients(t *testing.T) {
 	for _, loss := range []Loss{nil, Logistic{}} {
 		table := made(11, n, p, 1)
 		x := table.X.(*mat.Dense)
-		start, index, value := []int{0}, []int{}, []float64{}
 		for j := range p {
 			for i := range n {
 				v := 0.0
 				if (i*7+j*3)%5 == 0 || (i+j/20)%9 == 0 { // neighbours have rows in common
 					v = x.At(i, j/20)/2 + x.At(i, j)
-					index, value = append(index, i), append(value, v)
 				}
 				x.Set(i, j, v)
 			}
-			start = append(start, len(index))
 		}
 		size := 0.2
 		if table.Loss = loss; loss != nil {
@@ -360,7 +353,7 @@ func TestManyCoefficients(t *testing.T) {
 		}
 		w := &Weights{Norm: slices.Repeat([]float64{size}, p), L2: slices.Repeat([]float64{size}, p)}
 		full := solve(t, table, w, 1e-9)
-		table.X = sparse.NewCSC(n, p, start, index, value)
+		table.X = matrices.Compress(x)
 		compressed := solve(t, table, w, 1e-9)
 		for f := range table.Folds {
 			used := 0

@@ -18,14 +18,17 @@ import (
 	"github.com/conetune/conetune/outcome"
 )
 
-// The rows of a table with ties that a program in another language can make, too.
+// sines are rows that a program in another language can make, too.
+func sines(n, p int) *mat.Dense {
+	x := mat.NewDense(n, p, nil)
+	x.Apply(func(i, j int, _ float64) float64 { return math.Sin(float64((i+1)*(j+1))*0.7 + float64(j*j)) }, x)
+	return x
+}
+
+// tiedRows have times with ties.
 func tiedRows() (*mat.Dense, []float64) {
-	const n, p = 60, 5
-	x, y := mat.NewDense(n, p, nil), make([]float64, n)
-	for i := range n {
-		for j := range p {
-			x.Set(i, j, math.Sin(float64((i+1)*(j+1))*0.7+float64(j*j)))
-		}
+	x, y := sines(60, 5), make([]float64, 60)
+	for i := range y {
 		v := float64(i)
 		t := math.Floor(1 + 10*math.Exp(0.5*x.At(i, 1)-x.At(i, 0))*(1.2+math.Cos(5*v)))
 		y[i] = survival.Row(t, math.Sin(3*v) < 0.6)
@@ -37,11 +40,7 @@ func tiedRows() (*mat.Dense, []float64) {
 // definition of the likelihood has it.
 func TestCoxPeer(t *testing.T) {
 	x, y := tiedRows()
-	for _, storage := range []string{"dense", "sparse"} {
-		data := design.New(x)
-		if storage == "sparse" {
-			data = compressedColumns(x)
-		}
+	for _, data := range []*design.Matrix{design.New(x), compressedColumns(x)} {
 		for _, c := range []struct {
 			ties              survival.Ties
 			w1, w2, objective float64
@@ -138,22 +137,14 @@ func TestCoxTermsPeer(t *testing.T) {
 // LogisticRegression of scikit-learn 1.x with solver="saga", penalty="elasticnet", C=1/(n (w1+w2)), l1_ratio=w1/(w1+w2)
 // and tol=1e-15 on these rows, its intercepts brought to the sum 0.
 func TestMultinomialPeer(t *testing.T) {
-	const n, p = 60, 5
-	x, class := mat.NewDense(n, p, nil), make([]int, n)
-	for i := range n {
-		for j := range p {
-			x.Set(i, j, math.Sin(float64((i+1)*(j+1))*0.7+float64(j*j)))
-		}
+	x, class := sines(60, 5), make([]int, 60)
+	for i := range class {
 		v := float64(i)
 		f := []float64{2*x.At(i, 0) + math.Cos(5*v), x.At(i, 1) - x.At(i, 0) + 0.3*math.Cos(7*v) + 0.2,
 			1.5*x.At(i, 2) + math.Sin(3*v)}
 		class[i] = floats.MaxIdx(f)
 	}
-	for _, storage := range []string{"dense", "sparse"} {
-		data := design.New(x)
-		if storage == "sparse" {
-			data = compressedColumns(x)
-		}
+	for _, data := range []*design.Matrix{design.New(x), compressedColumns(x)} {
 		g := must.Of(ofClasses(data, class, 3, true))(t)
 		for _, c := range []struct {
 			w1, w2, objective float64

@@ -276,8 +276,7 @@ func TestSquaredHinge(t *testing.T) {
 func TestSquaredHingeWide(t *testing.T) {
 	for _, n := range []int{900, 200} {
 		x, y := words(2, n, 1500, 12)
-		u := make([]float64, len(y))
-		floats.AddConst(1, u)
+		u := slices.Repeat([]float64{1}, n)
 		g := must.Of(New(design.New(matrices.Compress(x)), y, nil))(t).Squared()
 		for _, bound := range []float64{math.Inf(1), 0.1} {
 			s := must.Of(g.Solve(context.Background(), 1e-3, []float64{bound}, Options{Tol: 1e-12}))(t)
@@ -289,12 +288,9 @@ func TestSquaredHingeWide(t *testing.T) {
 // waves are rows that another program can make.
 func waves() (x *mat.Dense, y []float64) {
 	const n, p = 40, 6
-	x, y = mat.NewDense(n, p, nil), make([]float64, n)
+	x, y = mat.NewDense(n, p, nil), slices.Repeat([]float64{1}, n)
+	x.Apply(func(i, j int, _ float64) float64 { return math.Sin(float64((i+1)*(j+1))*0.7 + float64(j*j)) }, x)
 	for i := range n {
-		for j := range p {
-			x.Set(i, j, math.Sin(float64((i+1)*(j+1))*0.7+float64(j*j)))
-		}
-		y[i] = 1
 		if 2*x.At(i, 0)-x.At(i, 1)+0.5*x.At(i, 2)+1.5*math.Cos(3*float64(i))+0.3 < 0 {
 			y[i] = -1
 		}
@@ -332,24 +328,7 @@ func TestSquaredHingePeer(t *testing.T) {
 func TestSquaredHingeDerivatives(t *testing.T) {
 	x, y := waves()
 	g := must.Of(New(design.New(x), y, nil))(t).Squared()
-	solve := func(lambda float64, bound []float64) *Solution {
-		return must.Of(g.Solve(context.Background(), lambda, bound, Options{Tol: 1e-14}))(t)
-	}
-	bound, value := []float64{0.3, 2, 2, 0.05, 2, 2}, []float64{1, -2, 0.5, 3, 1, -1}
-	m := solve(0.1, bound)
-	lambda, bounds := g.Adjoint(m, value, 0.7)
-	for k := range 1 + len(bound) {
-		const h = 1e-5
-		up, down := slices.Clone(bound), slices.Clone(bound)
-		dl, got := 0.0, lambda
-		if k == 0 {
-			dl = 1
-		} else {
-			up[k-1], down[k-1], got = up[k-1]+h, down[k-1]-h, bounds[k-1]
-		}
-		a, b := solve(0.1+h*dl, up), solve(0.1-h*dl, down)
-		require.InDelta(t, (floats.Dot(value, a.W)-floats.Dot(value, b.W)+0.7*(a.C-b.C))/(2*h), got, 1e-5)
-	}
+	checkAdjoint(t, g, 0.1, 1e-14, 1e-5, 5e-7)
 }
 
 // In a ball the least loss is that of the penalised form at its multiplier.
@@ -401,14 +380,7 @@ func TestZero(t *testing.T) {
 			require.Equal(t, outcome.Converged, s.Status)
 			require.InDelta(t, 2*less, s.Objective, 1e-9)
 			require.LessOrEqual(t, lambda/2*floats.Dot(s.W, s.W), 1e-9)
-			sum, balance := make([]float64, c.p), 0.0
-			for i, a := range alphaOf(s, g) {
-				require.GreaterOrEqual(t, a, 0.0)
-				require.LessOrEqual(t, a, u[i]/floats.Sum(u)*(1+1e-12))
-				balance += a * y[i]
-				floats.AddScaled(sum, a*y[i], x.RawRowView(i))
-			}
-			require.InDelta(t, 0, balance, 1e-10)
+			_, _, sum := certificate(t, x, y, u, lambda, g, s, "")
 			require.InDelta(t, 0, floats.Norm(sum, 2), math.Sqrt(2*lambda*1e-9))
 			// And from there to other hyperparameters.
 			next := must.Of(g.Solve(context.Background(), lambda/7, []float64{0.3}, Options{Tol: 1e-9, Start: s}))(t)
@@ -467,10 +439,7 @@ func TestBoundsOfManyScales(t *testing.T) {
 }
 
 func TestStopped(t *testing.T) {
-	x, y := lowertest.Sample(5, 60, 90, 10, 1)
-	for i, v := range y {
-		y[i] = math.Copysign(1, v)
-	}
+	x, y, _ := sample(5, 60, 90, false)
 	g := must.Of(New(design.New(x), y, nil))(t)
 	lowertest.StopsInTime(t, map[string]func(ctx context.Context) lowertest.End{
 		"machine": func(ctx context.Context) lowertest.End {

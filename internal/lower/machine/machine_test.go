@@ -66,37 +66,49 @@ func alphaOf(m *Solution, g *Problem) []float64 {
 	return alpha
 }
 
+// certificate is the value of a solution and that of its multipliers in the dual problem, by their definitions, and
+// sum_i y_i alpha_i x_i. The multipliers keep their bounds and balance, and the coefficients theirs.
+func certificate(t *testing.T, x *mat.Dense, y, u []float64, lambda float64, g *Problem, m *Solution,
+	name string) (value, dual float64, v []float64) {
+	t.Helper()
+	value, v = lambda/2*floats.Dot(m.W, m.W), make([]float64, len(m.W))
+	balance, total := 0.0, floats.Sum(u)
+	for i, a := range alphaOf(m, g) {
+		value += u[i] / total * math.Max(0, 1-y[i]*(floats.Dot(x.RawRowView(i), m.W)-m.C))
+		require.True(t, a >= 0 && a <= u[i]/total*(1+1e-12), name)
+		dual += a
+		balance += y[i] * a
+		floats.AddScaled(v, y[i]*a, x.RawRowView(i))
+	}
+	require.InDelta(t, 0, balance, 1e-12, name)
+	for j, b := range m.bound {
+		require.LessOrEqual(t, math.Abs(m.W[j]), b, name)
+		best := math.Min(b, math.Abs(v[j])/lambda)
+		dual -= best * (math.Abs(v[j]) - lambda*best/2)
+	}
+	return value, dual, v
+}
+
 // check checks the conditions of optimality from their definition, and the gap by the objective.
 func check(t *testing.T, x *mat.Dense, y, u []float64, lambda float64, bound []float64, g *Problem, m *Solution,
 	name string) {
 	t.Helper()
 	require.Contains(t, []outcome.Stop{outcome.Converged, numerics.Exhausted}, m.Status, name)
-	n, p := x.Dims()
-	total, value, dual, balance := floats.Sum(u), lambda/2*floats.Dot(m.W, m.W), 0.0, 0.0
-	alpha, v := alphaOf(m, g), make([]float64, p)
-	for i := range n {
-		s := 1 - y[i]*(floats.Dot(x.RawRowView(i), m.W)-m.C)
-		top := u[i] / total
-		value += top * math.Max(0, s)
-		require.GreaterOrEqual(t, alpha[i], 0.0)
-		require.LessOrEqual(t, alpha[i], top*(1+1e-12))
-		switch {
+	value, dual, v := certificate(t, x, y, u, lambda, g, m, name)
+	for i, a := range alphaOf(m, g) {
+		top := u[i] / floats.Sum(u)
+		switch s := 1 - y[i]*(floats.Dot(x.RawRowView(i), m.W)-m.C); {
 		case s > 1e-6:
-			require.InDelta(t, top, alpha[i], 1e-7*top, name)
+			require.InDelta(t, top, a, 1e-7*top, name)
 		case s < -1e-6:
-			require.InDelta(t, 0, alpha[i], 1e-7*top, name)
+			require.InDelta(t, 0, a, 1e-7*top, name)
 		}
-		balance += y[i] * alpha[i]
-		dual += alpha[i]
-		floats.AddScaled(v, y[i]*alpha[i], x.RawRowView(i))
 	}
-	require.InDelta(t, 0, balance, 1e-12, name)
 	for j, w := range m.W {
 		b := bound[min(j, len(bound)-1)]
 		require.LessOrEqual(t, math.Abs(w), b, name)
 		best := math.Max(-b, math.Min(b, v[j]/lambda))
 		require.InDelta(t, best, w, 1e-6*(1+math.Abs(best)), name)
-		dual -= v[j]*best - lambda*best*best/2
 	}
 	require.InEpsilon(t, value, m.Objective, 1e-9, name)
 	require.InDelta(t, value, dual, 1e-9, name)
@@ -436,21 +448,7 @@ func samples() map[string]func() (x *mat.Dense, y, u []float64) {
 // certified checks the value, the gap and the multipliers of a solution by their definitions.
 func certified(t *testing.T, x *mat.Dense, y, u []float64, lambda float64, g *Problem, m *Solution, name string) {
 	t.Helper()
-	value, dual, balance, total := lambda/2*floats.Dot(m.W, m.W), 0.0, 0.0, floats.Sum(u)
-	v := make([]float64, g.rows.p)
-	for i, a := range alphaOf(m, g) {
-		value += u[i] / total * math.Max(0, 1-y[i]*(floats.Dot(x.RawRowView(i), m.W)-m.C))
-		require.True(t, a >= 0 && a <= u[i]/total*(1+1e-12))
-		dual += a
-		balance += y[i] * a
-		floats.AddScaled(v, y[i]*a, x.RawRowView(i))
-	}
-	for j, b := range m.bound {
-		require.LessOrEqual(t, math.Abs(m.W[j]), b)
-		best := math.Min(b, math.Abs(v[j])/lambda)
-		dual -= best * (math.Abs(v[j]) - lambda*best/2)
-	}
-	require.InDelta(t, 0, balance, 1e-12, name)
+	value, dual, _ := certificate(t, x, y, u, lambda, g, m, name)
 	require.InDelta(t, value, m.Objective, 1e-11*(1+value), name)
 	require.LessOrEqual(t, m.Gap, 1e-8*g.scale, name)
 	require.InDelta(t, value, dual, 2e-8*g.scale+1e-13, name)

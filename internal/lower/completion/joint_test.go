@@ -62,32 +62,25 @@ func conicJoint(t testing.TB, train, val Data, intercept bool, w *bilevel.JointW
 	c0 float64) float64 {
 	t.Helper()
 	m := convex.NewModel()
-	g := m.Vector("G", train.M*train.N)
 	p := train.X.Columns()
-	var b, b0 *convex.Variable
-	if p > 0 {
-		b = m.Vector("b", p)
-	}
-	if intercept {
-		b0 = m.Vector("b0", 1)
+	g, b, b0 := m.Vector("G", train.M*train.N), m.Vector("b", p), m.Vector("b0", 1)
+	if !intercept {
+		m.Eq("", b0, 0)
+		c0 = 0
 	}
 	loss := func(d Data) convex.Expr {
-		index := make([]int, len(d.Y))
+		index, x := make([]int, len(d.Y)), mat.NewDense(len(d.Y), max(1, p), nil)
 		for k := range index {
 			index[k] = d.Row[k]*d.N + d.Col[k]
 		}
-		r := convex.Sub(convex.Pick(g, index), d.Y)
-		if b != nil {
-			x := mat.NewDense(len(d.Y), p, nil)
-			for l := range p {
-				e := make([]float64, len(d.Y))
-				d.X.Axpy(1, l, e)
-				x.SetCol(l, e)
-			}
-			r = convex.Add(r, convex.Mul(x, b))
+		for l := range p {
+			e := make([]float64, len(d.Y))
+			d.X.Axpy(1, l, e)
+			x.SetCol(l, e)
 		}
-		if b0 != nil {
-			r = convex.Add(r, b0)
+		r := convex.Sub(convex.Add(convex.Pick(g, index), b0), d.Y)
+		if p > 0 {
+			r = convex.Add(r, convex.Mul(x, b))
 		}
 		return convex.Scale(0.5/float64(len(d.Y)), convex.SumSquares(r))
 	}
@@ -100,13 +93,8 @@ func conicJoint(t testing.TB, train, val Data, intercept bool, w *bilevel.JointW
 		f = convex.Add(f, convex.Scale(w.Validation, loss(val)))
 	}
 	if w.Rho > 0 {
-		f = convex.Add(f, convex.Scale(w.Rho/2, convex.SumSquares(convex.Sub(g, centre.RawMatrix().Data))))
-		if b != nil {
-			f = convex.Add(f, convex.Scale(w.Rho/2, convex.SumSquares(convex.Sub(b, cb))))
-		}
-		if b0 != nil {
-			f = convex.Add(f, convex.Scale(w.Rho/2, convex.SumSquares(convex.Sub(b0, c0))))
-		}
+		f = convex.Add(f, convex.Scale(w.Rho/2, convex.Add(convex.SumSquares(convex.Sub(g, centre.RawMatrix().Data)),
+			convex.SumSquares(convex.Sub(b, cb)), convex.SumSquares(convex.Sub(b0, c0)))))
 	}
 	m.Minimize(f)
 	return lowertest.Conic(t, m, 1e-9).Objective
@@ -120,17 +108,10 @@ func TestJointAgainstConic(t *testing.T) {
 			d := draw(uint64(20+k), shape.m, shape.n, shape.p, 0.6)
 			j, train, val := newJointOf(t, d, intercept)
 			rng := rand.New(rand.NewPCG(uint64(k), 4))
-			normal := func(n int) []float64 {
-				v := make([]float64, n)
-				for i := range v {
-					v[i] = rng.NormFloat64()
-				}
-				return v
-			}
-			factors := normal(2 * (d.m + d.n))
+			factors := normals(rng, 2*(d.m+d.n))
 			var full mat.Dense
 			full.Mul(mat.NewDense(d.m, 2, factors[:2*d.m]), mat.NewDense(d.n, 2, factors[2*d.m:]).T())
-			cb, c0 := normal(shape.p), 0.3
+			cb, c0 := normals(rng, shape.p), 0.3
 			centre := [][]float64{cb, factors}
 			if intercept {
 				centre = append(centre, []float64{c0})
@@ -297,10 +278,7 @@ func TestSquared(t *testing.T) {
 	j, _, _ := newJointOf(t, d, true)
 	rng := rand.New(rand.NewPCG(3, 3))
 	draw := func(k int) ([][]float64, *mat.Dense) {
-		v := make([]float64, k*12)
-		for i := range v {
-			v[i] = rng.NormFloat64()
-		}
+		v := normals(rng, k*12)
 		full := mat.NewDense(7, 5, nil)
 		if k > 0 {
 			full.Mul(mat.NewDense(7, k, v[:7*k]), mat.NewDense(5, k, v[7*k:]).T())

@@ -16,13 +16,9 @@ import (
 
 func named(t *testing.T, list []Metric, name string) Metric {
 	t.Helper()
-	for _, m := range list {
-		if m.Name == name {
-			return m
-		}
-	}
-	require.Fail(t, "there is no "+name)
-	return Metric{}
+	k := slices.IndexFunc(list, func(m Metric) bool { return m.Name == name })
+	require.GreaterOrEqual(t, k, 0, "there is no "+name)
+	return list[k]
 }
 
 // The values are those of scikit-learn 1.x: r2_score, mean_squared_error, mean_absolute_error, d2_tweedie_score and

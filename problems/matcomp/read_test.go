@@ -16,7 +16,6 @@ import (
 	"github.com/conetune/conetune/backends/native"
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/must"
-	lowerfits "github.com/conetune/conetune/lower"
 	"github.com/conetune/conetune/outcome"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/groups"
@@ -143,6 +142,16 @@ func TestBadFolders(t *testing.T) {
 		}
 		return out
 	}
+	put := func(changed, by string) (dir string) { // the files, one of them changed
+		dir = t.TempDir()
+		for name, text := range files {
+			if name == changed {
+				text = by
+			}
+			require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+		}
+		return dir
+	}
 	for _, c := range []struct{ name, file, text, want string }{
 		{"row outside", "observations.csv", with("12,0,1,train"),
 			"observations.csv:6: row: 12 is outside of the matrix: there are features of 12, 0 to 11"},
@@ -167,13 +176,7 @@ func TestBadFolders(t *testing.T) {
 		{"groups miss a feature", "row_groups.csv", "feature,group\nf1,0\nf2,0\nf3,1\n", `lacks the group of "f4"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			dir := t.TempDir()
-			for name, text := range files {
-				if name == c.file {
-					text = c.text
-				}
-				require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
-			}
+			dir := put(c.file, c.text)
 			_, err := matcomp.ReadDir(dir, 0)
 			require.ErrorContains(t, err, c.want)
 			require.ErrorContains(t, err, dir)
@@ -185,16 +188,9 @@ func TestBadFolders(t *testing.T) {
 	require.ErrorContains(t, err, "is a file")
 	_, err = matcomp.ReadDir(t.TempDir(), 0)
 	require.ErrorContains(t, err, "lacks observations.csv")
-	// More features than the matrix has rows.
-	dir := t.TempDir()
-	for name, text := range files {
-		if name == "row_features.csv" {
-			text += "1,2,3,4\n"
-		}
-		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
-	}
-	d := must.Of(matcomp.ReadDir(dir, 0))(t)
-	require.Equal(t, 13, d.Rows) // a row without entries
+	// More features than the matrix has rows: a row without entries.
+	d := must.Of(matcomp.ReadDir(put("row_features.csv", files["row_features.csv"]+"1,2,3,4\n"), 0))(t)
+	require.Equal(t, 13, d.Rows)
 }
 
 // Names that CSV has to quote come back from a folder.
@@ -217,11 +213,10 @@ func large() *matcomp.Data {
 	const m, n = 64, 56
 	rng := rand.New(rand.NewPCG(5, 6))
 	u, v := make([]float64, m), make([]float64, n)
-	for i := range u {
-		u[i] = rng.NormFloat64()
-	}
-	for j := range v {
-		v[j] = rng.NormFloat64()
+	for _, w := range [][]float64{u, v} {
+		for i := range w {
+			w[i] = rng.NormFloat64()
+		}
 	}
 	d := &matcomp.Data{Rows: m, Cols: n}
 	for i := range m {
@@ -271,48 +266,23 @@ func TestFactorsAndMatrix(t *testing.T) {
 	}
 }
 
-// comparison is a completion with an intercept as a conic program and by its fit, at the radii, with the solutions of
-// the lower level.
-type comparison struct {
-	m            *matcomp.Model
-	fit          lowerfits.Fit
-	conic, quick dca.Program
-	settings     dca.Settings
-	want, got    *dca.Solution
-}
-
-func compare(t *testing.T, d *matcomp.Data, radii []float64, iterations int) (c comparison) {
-	c.m = newModel(t, d, matcomp.Options{Intercept: true})
-	c.fit = must.Of(c.m.Penalised())(t)
-	require.True(t, c.fit.Traits().Compact())
-	c.settings = c.m.DefaultSettings()
-	c.settings.MaxIter = iterations
-	c.settings.Backend = must.Of(backends.Open("native"))(t)
-	c.conic = c.m.Program()
-	c.conic.H0 = radii
-	c.quick = c.conic
-	c.quick.Fit = c.fit
-	c.want = must.Of(dca.LowerLevel(context.Background(), c.conic, c.settings))(t)
-	c.got = must.Of(dca.LowerLevel(context.Background(), c.quick, c.settings))(t)
-	require.False(t, math.IsNaN(c.got.Gap))
-	c.conic.PathRise, c.quick.PathRise = 1, 1
-	return c
-}
-
-// solve runs the method by conic programs and by the fit.
-func (c comparison) solve(t *testing.T) (a, b *dca.Result) {
-	a = must.Of(dca.Solve(context.Background(), c.conic, c.settings))(t)
-	b = must.Of(dca.Solve(context.Background(), c.quick, c.settings))(t)
-	return a, b
-}
-
-// The lower level and the whole method by factors are those by conic programs.
+// The lower level and the whole method by factors are those by conic programs, of a completion with an intercept.
 func TestFactoredAgainstConic(t *testing.T) {
-	of := compare(t, large(), []float64{35}, 2)
-	require.InEpsilon(t, of.want.Value, of.got.Value, 1e-5)
-	require.InEpsilon(t, of.want.Lambda[0], of.got.Lambda[0], 1e-4)
+	ctx := context.Background()
+	m := newModel(t, large(), matcomp.Options{Intercept: true})
+	s := m.DefaultSettings()
+	s.MaxIter, s.Backend = 2, must.Of(backends.Open("native"))(t)
+	conic := m.Program()
+	conic.H0, conic.PathRise = []float64{35}, 1
+	quick := conic
+	quick.Fit = must.Of(m.Penalised())(t)
+	require.True(t, quick.Fit.Traits().Compact())
+	want, got := must.Of(dca.LowerLevel(ctx, conic, s))(t), must.Of(dca.LowerLevel(ctx, quick, s))(t)
+	require.False(t, math.IsNaN(got.Gap))
+	require.InEpsilon(t, want.Value, got.Value, 1e-5)
+	require.InEpsilon(t, want.Lambda[0], got.Lambda[0], 1e-4)
 
-	a, b := of.solve(t)
+	a, b := must.Of(dca.Solve(ctx, conic, s))(t), must.Of(dca.Solve(ctx, quick, s))(t)
 	require.Equal(t, a.Iterations, b.Iterations)
 	require.Equal(t, a.StartWeights, b.StartWeights, "also where loose fits say that the path has risen")
 	for k, it := range a.Trace {
@@ -324,11 +294,9 @@ func TestFactoredAgainstConic(t *testing.T) {
 	}
 	require.InEpsilon(t, a.RefitValue, b.RefitValue, 1e-4)
 
-	// the same bytes again, with other numbers of workers
-	of.settings.Workers = 2
-	of.quick.Fit = of.fit
-	c := must.Of(dca.Solve(context.Background(), of.quick, of.settings))(t)
-	require.Equal(t, b.X, c.X)
+	s.Workers = 2
+	c := must.Of(dca.Solve(ctx, quick, s))(t)
+	require.Equal(t, b.X, c.X, "the same bytes again")
 	require.Equal(t, b.H, c.H)
 }
 
@@ -369,8 +337,7 @@ func TestDense(t *testing.T) {
 	s := m.PaperSettings()
 	s.Backend = native.Backend{}
 	p := m.Program()
-	fit := must.Of(m.Penalised())(t)
-	p.Fit = fit
+	p.Fit = must.Of(m.Penalised())(t)
 	r := must.Of(dca.Solve(context.Background(), p, s))(t)
 	require.Equal(t, outcome.Converged, r.Status, r.Message)
 }

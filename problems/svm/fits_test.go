@@ -15,6 +15,7 @@ import (
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/convex"
 	"github.com/conetune/conetune/internal/indices"
+	"github.com/conetune/conetune/internal/lower/lowertest"
 	"github.com/conetune/conetune/internal/lower/machine"
 	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/outcome"
@@ -121,10 +122,7 @@ func boxed(t *testing.T, m *Model, rows []int, lambda float64, bound []float64) 
 	if bound != nil {
 		model.Le("", convex.Abs(x), bound)
 	}
-	prog := must.Of(model.Compile())(t)
-	solver := must.Of(prog.Solver(convex.SolverOptions{Backend: native(t)}))(t)
-	defer solver.Close()
-	res := must.Of(solver.Solve(context.Background()))(t)
+	res := lowertest.Conic(t, model, 0)
 	return res.Value(x), res.Value(shift)[0]
 }
 

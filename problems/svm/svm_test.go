@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -110,7 +111,7 @@ func TestLosses(t *testing.T) {
 			require.Len(t, p.Blocks, 3)
 			rng := rand.New(rand.NewPCG(3, 3))
 			var x [][]float64
-			train, val := 0.0, 0.0
+			val := 0.0
 			for k, f := range cv.Folds {
 				model := convex.NewModel()
 				h := model.Parameter("h", []float64{2, 1, 1, 1, 1, 1, 1})
@@ -122,12 +123,12 @@ func TestLosses(t *testing.T) {
 					squares += w[j] * w[j]
 				}
 				pt := convex.Point{l.X[0]: w, l.X[1]: {b}}
+				mean := meanHinge(cv.Data, f.Val, c.w, w, b) / 3
 				require.InDelta(t, meanHinge(cv.Data, f.Train, c.w, w, b)/3, l.Train.Eval(pt)[0], 1e-12)
-				require.InDelta(t, meanHinge(cv.Data, f.Val, c.w, w, b)/3, l.Validation.Eval(pt)[0], 1e-12)
+				require.InDelta(t, mean, l.Validation.Eval(pt)[0], 1e-12)
 				require.InDelta(t, squares/2-2, l.Constraints[0].Eval(pt)[0], 1e-12)
 				require.InDelta(t, math.Abs(w[4])-1, l.Constraints[1].Eval(pt)[4], 1e-12)
-				train += meanHinge(cv.Data, f.Train, c.w, w, b) / 3
-				val += meanHinge(cv.Data, f.Val, c.w, w, b) / 3
+				val += mean
 				x = append(x, w, []float64{b})
 			}
 			require.InDelta(t, val, m.Evaluate(x).Validation, 1e-12)
@@ -247,7 +248,7 @@ func TestBadData(t *testing.T) {
 		o    Options
 		want string
 	}{
-		{"one label", with(func(cv *dataset.CrossValidation) { fill(cv.Data.Y, 3) }), Options{},
+		{"one label", with(func(cv *dataset.CrossValidation) { copy(cv.Data.Y, slices.Repeat([]float64{3}, 24)) }), Options{},
 			`all rows have the label 3 in "kind"`},
 		{"three labels", with(func(cv *dataset.CrossValidation) { cv.Data.Y[0] = 5 }), Options{},
 			`"kind" has 3 values (3, 5, 8)`},
@@ -282,10 +283,4 @@ func TestBadData(t *testing.T) {
 	}
 	_, err := dataset.ClassNumbers(table(1, 3, 1, 1), 2)
 	require.ErrorContains(t, err, "one row has the label 8")
-}
-
-func fill(v []float64, x float64) {
-	for i := range v {
-		v[i] = x
-	}
 }

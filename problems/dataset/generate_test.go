@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
@@ -37,6 +36,25 @@ func TestGenerateCovariance(t *testing.T) {
 	}
 }
 
+// signalToNoise is |Xb| / |y - Xb| over the rows of all sets.
+func signalToNoise(s *Split, b mat.Vector, y func(d *Data) mat.Vector) float64 {
+	signal, noise := 0.0, 0.0
+	for _, set := range s.sets() {
+		if set.data == nil {
+			continue
+		}
+		var f mat.VecDense
+		f.MulVec(set.data.X, b)
+		signal = math.Hypot(signal, mat.Norm(&f, 2))
+		f.SubVec(y(set.data), &f)
+		noise = math.Hypot(noise, mat.Norm(&f, 2))
+	}
+	return signal / noise
+}
+
+// target is that of a table with one.
+func target(d *Data) mat.Vector { return mat.NewVecDense(len(d.Y), d.Y) }
+
 func TestGenerateSignalToNoise(t *testing.T) {
 	for _, c := range []struct {
 		config   Config
@@ -55,19 +73,7 @@ func TestGenerateSignalToNoise(t *testing.T) {
 			nonzeros += int(v)
 		}
 		require.Equal(t, c.nonzeros, nonzeros)
-		var signal, noise float64 // over the rows of all sets
-		for _, set := range s.sets() {
-			if set.data == nil {
-				continue
-			}
-			var xb mat.VecDense
-			xb.MulVec(set.data.X, mat.NewVecDense(len(b), b))
-			for i, y := range set.data.Y {
-				signal += xb.AtVec(i) * xb.AtVec(i)
-				noise += (y - xb.AtVec(i)) * (y - xb.AtVec(i))
-			}
-		}
-		require.InDelta(t, c.snr, math.Sqrt(signal/noise), 1e-12)
+		require.InDelta(t, c.snr, signalToNoise(s, mat.NewVecDense(len(b), b), target), 1e-12)
 	}
 }
 
@@ -146,16 +152,7 @@ func TestGroupedPreset(t *testing.T) {
 		}
 		require.Equal(t, want, v, j)
 	}
-	// |Xb| / |noise| = 2 over all rows.
-	signal, noise := 0.0, 0.0
-	for _, d := range []*Data{s.Train, s.Val, s.Test} {
-		for i, y := range d.Y {
-			f := floats.Dot(b, d.Dense().RawRowView(i))
-			signal += f * f
-			noise += (y - f) * (y - f)
-		}
-	}
-	require.InDelta(t, 4, signal/noise, 1e-9)
+	require.InDelta(t, 2, signalToNoise(s, mat.NewVecDense(len(b), b), target), 2e-10)
 	for name, want := range map[string]string{
 		"": "unknown preset", "40-30-20-p31": "unknown preset", "40-30-20-p31-m": "unknown preset",
 		"40-30-20-p31-m-1": "unknown preset",
@@ -184,15 +181,8 @@ func TestGenerateTargets(t *testing.T) {
 		}
 	}
 	for k := 1; k < 3; k++ {
-		signal, noise := 0.0, 0.0
-		for _, d := range []*Data{s.Train, s.Val, s.Test} {
-			var y mat.VecDense
-			y.MulVec(d.X, b.ColView(k))
-			signal += math.Pow(mat.Norm(&y, 2), 2)
-			y.SubVec(&y, d.Targets.ColView(k))
-			noise += math.Pow(mat.Norm(&y, 2), 2)
-		}
-		require.InEpsilon(t, 2, math.Sqrt(signal/noise), 1e-9)
+		other := func(d *Data) mat.Vector { return d.Targets.ColView(k) }
+		require.InEpsilon(t, 2, signalToNoise(s, b.ColView(k), other), 1e-9)
 	}
 	again := must.First(GenerateTargets(c, 3, 7))(t)
 	require.True(t, mat.Equal(s.Train.Targets, again.Train.Targets))

@@ -354,22 +354,11 @@ func TestDenseMoments(t *testing.T) {
 	const n, p = 37, 23
 	rng := rand.New(rand.NewPCG(8, 1))
 	x := mat.NewDense(n, p, nil)
-	var start, index []int
-	var value []float64
-	for i := range n {
-		start = append(start, len(value))
-		for j := range p {
-			v := rng.NormFloat64() * math.Pow(10, float64(20*(j%7)-60))
-			if j == 5 {
-				v = 0.1
-			}
-			x.Set(i, j, v)
-			index, value = append(index, j), append(value, v)
-		}
-	}
-	start = append(start, len(value))
-	means, deviations := (&Data{X: x, Y: make([]float64, n)}).Moments()
-	sparseMean, sparseDeviation := (&Data{X: sparse.NewCSR(n, p, start, index, value), Y: make([]float64, n)}).Moments()
+	x.Apply(func(_, j int, _ float64) float64 { return rng.NormFloat64() * math.Pow(10, float64(20*(j%7)-60)) }, x)
+	x.SetCol(5, slices.Repeat([]float64{0.1}, n))
+	d := &Data{X: x, Y: make([]float64, n)}
+	means, deviations := d.Moments()
+	sparseMean, sparseDeviation := d.Compress().Moments()
 	require.Equal(t, [][]float64{sparseMean, sparseDeviation}, [][]float64{means, deviations})
 	require.Equal(t, 0.1, means[5])
 	require.Zero(t, deviations[5])

@@ -123,23 +123,33 @@ func TestCancelledAndBadStart(t *testing.T) {
 	require.ErrorContains(t, err, "do not depend")
 }
 
+// curve is a fit with a validation loss and its gradient by functions of lambda.
+type curve struct {
+	path   [][]float64
+	loss   func(lambda []float64) float64
+	slope  func(lambda []float64) []float64
+	solved func(lambda []float64) bool // nil for always
+}
+
+func (c curve) Dim() int         { return len(c.path[0]) }
+func (curve) LambdaMax() float64 { return 100 }
+
+func (c curve) Solve(_ context.Context, lambda []float64, _ float64, _ *lower.Point) (*lower.Point, error) {
+	return &lower.Point{Lambda: lambda, Validation: c.loss(lambda), Solved: c.solved == nil || c.solved(lambda)}, nil
+}
+
+func (c curve) Traits() lower.Traits {
+	return lower.Traits{Path: func() [][]float64 { return c.path },
+		Gradient: func(_ context.Context, at *lower.Point, _ lower.Mode, _ float64) ([]float64, error) {
+			return c.slope(at.Lambda), nil
+		}}
+}
+
 // plane has the validation loss 1 + (lambda_0 - 3)^2 + (lambda_1 - 2)^2.
-type plane struct{ parabola }
-
-func (plane) Dim() int          { return 2 }
-func (plane) Path() [][]float64 { return [][]float64{{0.5, 2}, {1, 1}} }
-
-func (m plane) Solve(_ context.Context, lambda []float64, _ float64, _ *lower.Point) (*lower.Point, error) {
-	d, e := lambda[0]-3, lambda[1]-2
-	return &lower.Point{Lambda: lambda, Validation: 1 + d*d + e*e, Solved: true}, nil
-}
-
-func (m plane) Traits() lower.Traits {
-	return lower.Traits{Path: m.Path, Gradient: m.Gradient}
-}
-
-func (plane) Gradient(_ context.Context, at *lower.Point, _ lower.Mode, _ float64) ([]float64, error) {
-	return []float64{2 * (at.Lambda[0] - 3), 2 * (at.Lambda[1] - 2)}, nil
+var plane = curve{
+	path:  [][]float64{{0.5, 2}, {1, 1}},
+	loss:  func(l []float64) float64 { return 1 + (l[0]-3)*(l[0]-3) + (l[1]-2)*(l[1]-2) },
+	slope: func(l []float64) []float64 { return []float64{2 * (l[0] - 3), 2 * (l[1] - 2)} },
 }
 
 // The least value where lambda_0 + lambda_1 <= 3 is at (2, 1), and is found by projected steps from either side.
@@ -157,44 +167,24 @@ func TestProject(t *testing.T) {
 	}
 	for _, method := range methods {
 		for _, start := range [][]float64{nil, {0.1, 0.2}, {50, 1}} {
-			r := must.Of(method.run(t.Context(), plane{}, Settings{Project: project, Start: start, Tol: 1e-10,
+			r := must.Of(method.run(t.Context(), plane, Settings{Project: project, Start: start, Tol: 1e-10,
 				Observe: func(_ int, at *lower.Point) { require.LessOrEqual(t, at.Lambda[0]+at.Lambda[1], 3+1e-9) }}))(t)
 			require.InDelta(t, 3, r.Best.Validation, 1e-4, "%s from %v: %v", method.name, start, r.Best.Lambda)
 		}
 	}
 	failed := errors.New("failed")
 	for _, method := range methods {
-		_, err := method.run(t.Context(), plane{},
+		_, err := method.run(t.Context(), plane,
 			Settings{Project: func(_ context.Context, _, _ []float64) error { return failed }})
 		require.ErrorIs(t, err, failed)
 	}
 }
 
 // parabola is a model with the validation loss (lambda - 3)^2 + 1.
-type parabola struct{}
-
-func (parabola) Dim() int           { return 1 }
-func (parabola) LambdaMax() float64 { return 10 }
-func (parabola) Path() [][]float64  { return [][]float64{{5}} }
-
-func (parabola) Solve(_ context.Context, lambda []float64, _ float64, _ *lower.Point) (*lower.Point, error) {
-	d := lambda[0] - 3
-	return &lower.Point{Lambda: lambda, Validation: d*d + 1, Solved: true}, nil
-}
-
-func (m parabola) Traits() lower.Traits { return lower.Traits{Path: m.Path, Gradient: m.Gradient} }
-
-func (parabola) Gradient(_ context.Context, at *lower.Point, _ lower.Mode, _ float64) ([]float64, error) {
-	return []float64{2 * (at.Lambda[0] - 3)}, nil
-}
-
-// broken is a parabola whose lower level cannot be solved above 4.
-type broken struct{ parabola }
-
-func (broken) Solve(ctx context.Context, lambda []float64, tol float64, start *lower.Point) (*lower.Point, error) {
-	pt, err := parabola{}.Solve(ctx, lambda, tol, start)
-	pt.Solved = lambda[0] <= 4
-	return pt, err
+var parabola = curve{
+	path:  [][]float64{{5}},
+	loss:  func(l []float64) float64 { return (l[0]-3)*(l[0]-3) + 1 },
+	slope: func(l []float64) []float64 { return []float64{2 * (l[0] - 3)} },
 }
 
 // From 1 the first step, of length 1, ends at 5, which is no better. Those of length 0.1 that follow multiply the
@@ -205,7 +195,7 @@ func TestBacktracking(t *testing.T) {
 	run := func(b Backtracking, o Settings) *Result {
 		seen = nil
 		o.Backtracking, o.Observe = &b, func(_ int, at *lower.Point) { seen = append(seen, at.Lambda[0]) }
-		return must.Of(IGJO(context.Background(), parabola{}, o))(t)
+		return must.Of(IGJO(context.Background(), parabola, o))(t)
 	}
 	r := run(steps, Settings{Start: []float64{1}})
 	want := []float64{1, 5}
@@ -233,14 +223,16 @@ func TestBacktracking(t *testing.T) {
 	run(steps, Settings{Start: []float64{4}})
 	require.InEpsilonSlice(t, []float64{4, 2.5}, seen[:2], 1e-12)
 
-	// A lower level that cannot be solved.
-	r = must.Of(IGJO(context.Background(), broken{}, Settings{Start: []float64{1},
+	// A lower level that cannot be solved above 4.
+	broken := parabola
+	broken.solved = func(l []float64) bool { return l[0] <= 4 }
+	r = must.Of(IGJO(context.Background(), broken, Settings{Start: []float64{1},
 		Backtracking: &Backtracking{First: 1, Shrink: 0.1, Least: 1e-6, Share: 1e-3, Enough: 1, Floor: 1e-3}}))(t)
 	require.Equal(t, outcome.Converged, r.Status)
 	require.InEpsilon(t, 1.004, r.Best.Lambda[0], 1e-12)
 
 	for _, start := range []float64{0, -1, math.NaN(), math.Inf(1)} {
-		_, err := IGJO(context.Background(), parabola{}, Settings{Start: []float64{start}})
+		_, err := IGJO(context.Background(), parabola, Settings{Start: []float64{start}})
 		require.ErrorContains(t, err, "the start is")
 	}
 }
@@ -250,12 +242,12 @@ func TestBacktracking(t *testing.T) {
 func TestNormalised(t *testing.T) {
 	const points = 30
 	var seen []float64
-	r := must.Of(IFDM(context.Background(), parabola{}, Settings{Start: []float64{0.5}, MaxIter: points,
+	r := must.Of(IFDM(context.Background(), parabola, Settings{Start: []float64{0.5}, MaxIter: points,
 		Normalised: &Normalised{Length: 0.7, Shrink: 0.1, Free: 5},
 		Observe:    func(_ int, at *lower.Point) { seen = append(seen, at.Lambda[0]) }}))(t)
 	require.Equal(t, outcome.Converged, r.Status)
 	require.Len(t, seen, points)
-	loss := func(l float64) float64 { return (l-3)*(l-3) + 1 }
+	loss := func(l float64) float64 { return parabola.loss([]float64{l}) }
 	slope := func(l float64) float64 { return 2 * (l - 3) * l }
 	// 0.5 e^(0.7 k) for the first steps, which go up to 3 and beyond.
 	require.InEpsilonSlice(t, []float64{0.5, 0.5 * math.Exp(0.7), 0.5 * math.Exp(1.4), 0.5 * math.Exp(2.1)}, seen[:4],
@@ -277,38 +269,27 @@ func TestNormalised(t *testing.T) {
 
 // edged has the validation loss 1 + (log lambda - 3)^2, to which loss is added below lambda = edge, and slope to the
 // gradient there.
-type edged struct{ edge, loss, slope float64 }
-
-func (edged) Dim() int           { return 1 }
-func (edged) LambdaMax() float64 { return 100 }
-func (edged) Path() [][]float64  { return [][]float64{{80}, {60}, {40}} }
-
-func (m edged) Solve(_ context.Context, lambda []float64, _ float64, _ *lower.Point) (*lower.Point, error) {
-	u := math.Log(lambda[0]) - 3
-	pt := &lower.Point{Lambda: lambda, X: [][]float64{{u}}, Validation: 1 + u*u, Solved: true}
-	if lambda[0] < m.edge {
-		pt.Validation += m.loss
+func edged(edge, loss, slope float64) curve {
+	below := func(l []float64, v float64) float64 {
+		if l[0] < edge {
+			return v
+		}
+		return 0
 	}
-	return pt, nil
-}
-
-func (m edged) Traits() lower.Traits { return lower.Traits{Path: m.Path, Gradient: m.Gradient} }
-
-func (m edged) Gradient(_ context.Context, at *lower.Point, _ lower.Mode, _ float64) ([]float64, error) {
-	g := 2 * (math.Log(at.Lambda[0]) - 3) / at.Lambda[0]
-	if at.Lambda[0] < m.edge {
-		g += m.slope
+	return curve{
+		path:  [][]float64{{80}, {60}, {40}},
+		loss:  func(l []float64) float64 { return 1 + math.Pow(math.Log(l[0])-3, 2) + below(l, loss) },
+		slope: func(l []float64) []float64 { return []float64{2*(math.Log(l[0])-3)/l[0] + below(l, slope)} },
 	}
-	return []float64{g}, nil
 }
 
 // A loss or a gradient that is no finite number ends a search, which keeps the best point before.
 func TestNotFinite(t *testing.T) {
-	for name, m := range map[string]edged{
-		"loss -Inf":     {edge: 30, loss: math.Inf(-1)},
-		"loss +Inf":     {edge: 30, loss: math.Inf(1)},
-		"gradient NaN":  {edge: 30, slope: math.NaN()},
-		"gradient +Inf": {edge: 30, slope: math.Inf(1)},
+	for name, m := range map[string]curve{
+		"loss -Inf":     edged(30, math.Inf(-1), 0),
+		"loss +Inf":     edged(30, math.Inf(1), 0),
+		"gradient NaN":  edged(30, 0, math.NaN()),
+		"gradient +Inf": edged(30, 0, math.Inf(1)),
 	} {
 		for _, method := range methods {
 			for _, o := range []Settings{{}, {Start: []float64{90}}} {
@@ -321,7 +302,7 @@ func TestNotFinite(t *testing.T) {
 			}
 		}
 	}
-	r := must.Of(IGJO(context.Background(), edged{edge: math.Inf(1), loss: math.Inf(1)}, Settings{}))(t)
+	r := must.Of(IGJO(context.Background(), edged(math.Inf(1), math.Inf(1), 0), Settings{}))(t)
 	require.Equal(t, outcome.NumericalError, r.Status)
 	require.Nil(t, r.Best)
 }

@@ -30,23 +30,15 @@ type tracedConvex struct {
 }
 
 // atoms are those of the package, with their values from the definitions.
-var atoms = map[string]func(t *rapid.T, a convex.Expr, v []float64) tracedConvex{
-	"linear": func(_ *rapid.T, a convex.Expr, v []float64) tracedConvex { return tracedConvex{a, v} },
-	"squares": func(_ *rapid.T, a convex.Expr, v []float64) tracedConvex {
-		return tracedConvex{convex.SumSquares(a), []float64{floats.Dot(v, v)}}
-	},
-	"1-norm": func(_ *rapid.T, a convex.Expr, v []float64) tracedConvex {
-		return tracedConvex{convex.Norm1(a), []float64{floats.Norm(v, 1)}}
-	},
-	"2-norm": func(_ *rapid.T, a convex.Expr, v []float64) tracedConvex {
-		return tracedConvex{convex.Norm2(a), []float64{floats.Norm(v, 2)}}
-	},
-	"inf-norm": func(_ *rapid.T, a convex.Expr, v []float64) tracedConvex {
-		return tracedConvex{convex.NormInf(a), []float64{floats.Norm(v, math.Inf(1))}}
-	},
+var atoms = map[string]drawn{
+	"linear":   func(_ *rapid.T, a convex.Expr, v []float64) tracedConvex { return tracedConvex{a, v} },
+	"squares":  whole(convex.SumSquares, func(v []float64) float64 { return floats.Dot(v, v) }),
+	"1-norm":   whole(convex.Norm1, norm(1)),
+	"2-norm":   whole(convex.Norm2, norm(2)),
+	"inf-norm": whole(convex.NormInf, norm(math.Inf(1))),
 	"group norms": func(t *rapid.T, a convex.Expr, v []float64) tracedConvex {
 		g := groups(t, len(v), 0)
-		return tracedConvex{convex.GroupNorms(a, g), ofGroups(g, v, func(v []float64) float64 { return floats.Norm(v, 2) })}
+		return tracedConvex{convex.GroupNorms(a, g), ofGroups(g, v, norm(2))}
 	},
 	"nuclear norm": func(t *rapid.T, a convex.Expr, v []float64) tracedConvex {
 		rows := rapid.IntRange(1, len(v)).Filter(func(k int) bool { return len(v)%k == 0 }).Draw(t, "rows")
@@ -70,9 +62,23 @@ var atoms = map[string]func(t *rapid.T, a convex.Expr, v []float64) tracedConvex
 	},
 }
 
+// norm is that of an order.
+func norm(l float64) func(v []float64) float64 {
+	return func(v []float64) float64 { return floats.Norm(v, l) }
+}
+
+// drawn is an atom of an expression with the value v.
+type drawn = func(t *rapid.T, a convex.Expr, v []float64) tracedConvex
+
+// whole is an atom of all entries.
+func whole(f func(convex.Operand) convex.Expr, value func([]float64) float64) drawn {
+	return func(_ *rapid.T, a convex.Expr, v []float64) tracedConvex {
+		return tracedConvex{f(a), []float64{value(v)}}
+	}
+}
+
 // entries is an atom that works entry by entry.
-func entries(f func(convex.Operand) convex.Expr, value func(float64) float64) func(*rapid.T, convex.Expr,
-	[]float64) tracedConvex {
+func entries(f func(convex.Operand) convex.Expr, value func(float64) float64) drawn {
 	return func(_ *rapid.T, a convex.Expr, v []float64) tracedConvex {
 		out := tracedConvex{f: f(a)}
 		for _, x := range v {
@@ -135,21 +141,13 @@ func (w *world) convex(t *rapid.T, depth int) tracedConvex {
 		}
 	case 1: // affine terms
 		a := w.expression(t, rapid.IntRange(0, 1).Draw(t, "depth"))
-		out.f = convex.Sub(e.f, convex.At(a.a, 0))
-		for _, v := range e.value {
-			out.value = append(out.value, v-a.value[0])
-		}
+		out.f, out.value = convex.Sub(e.f, convex.At(a.a, 0)), slices.Clone(e.value)
+		floats.AddConst(-a.value[0], out.value)
 	case 2:
 		c := math.Abs(number(t, "c"))
-		out.f = convex.Scale(c, e.f)
-		for _, v := range e.value {
-			out.value = append(out.value, c*v)
-		}
+		out.f, out.value = convex.Scale(c, e.f), floats.ScaleTo(make([]float64, n), c, e.value)
 	case 3:
-		out.f, out.value = convex.Sum(e.f), []float64{0}
-		for _, v := range e.value {
-			out.value[0] += v
-		}
+		out.f, out.value = convex.Sum(e.f), []float64{floats.Sum(e.value)}
 	case 4:
 		c := make([]float64, n)
 		for i := range c {
@@ -157,10 +155,7 @@ func (w *world) convex(t *rapid.T, depth int) tracedConvex {
 		}
 		out.f, out.value = convex.Dot(c, e.f), []float64{floats.Dot(c, e.value)}
 	default:
-		out.f, out.value = convex.Max(e.f), []float64{math.Inf(-1)}
-		for _, v := range e.value {
-			out.value[0] = math.Max(out.value[0], v)
-		}
+		out.f, out.value = convex.Max(e.f), []float64{floats.Max(e.value)}
 	}
 	return out
 }

@@ -322,20 +322,13 @@ func (w *world) expression(t *rapid.T, depth int) traced {
 		out.hasP = e.hasP || f.hasP
 	case 2:
 		c := number(t, "c")
-		out.a = convex.Scale(c, e.a)
-		for _, v := range e.value {
-			out.value = append(out.value, c*v)
-		}
+		out.a, out.value = convex.Scale(c, e.a), floats.ScaleTo(make([]float64, n), c, e.value)
 	case 3:
 		m := matrix(t, rapid.IntRange(1, 4).Draw(t, "rows"), n)
-		rows, _ := m.Dims()
 		out.a = convex.Mul(m, e.a)
+		rows, _ := m.Dims()
 		for i := range rows {
-			sum := 0.0
-			for j, v := range e.value {
-				sum += m.At(i, j) * v
-			}
-			out.value = append(out.value, sum)
+			out.value = append(out.value, floats.Dot(mat.Row(nil, i, m), e.value))
 		}
 	case 4:
 		idx := rapid.SliceOfN(rapid.IntRange(0, n-1), 1, 5).Draw(t, "idx")
@@ -345,11 +338,7 @@ func (w *world) expression(t *rapid.T, depth int) traced {
 		}
 	case 5:
 		c := numbers(t, n, "c")
-		out.a = convex.Dot(c, e.a)
-		out.value = []float64{0}
-		for i, v := range e.value {
-			out.value[0] += c[i] * v
-		}
+		out.a, out.value = convex.Dot(c, e.a), []float64{floats.Dot(c, e.value)}
 	case 6:
 		f := w.expression(t, rapid.IntRange(0, depth-1).Draw(t, "depth"))
 		out.a = convex.Stack(e.a, f.a, convex.At(e.a, n-1))
@@ -377,16 +366,9 @@ func (w *world) expression(t *rapid.T, depth int) traced {
 				out.value = append(out.value, p.Values()[i%p.Len()]*e.value[i%n])
 			}
 		} else if op == 7 {
-			out.a = convex.Scale(p, e.a)
-			for i, v := range e.value {
-				out.value = append(out.value, p.Values()[i]*v)
-			}
+			out.a, out.value = convex.Scale(p, e.a), floats.MulTo(make([]float64, n), p.Values(), e.value)
 		} else {
-			out.a = convex.Dot(p, e.a)
-			out.value = []float64{0}
-			for i, v := range e.value {
-				out.value[0] += p.Values()[i] * v
-			}
+			out.a, out.value = convex.Dot(p, e.a), []float64{floats.Dot(p.Values(), e.value)}
 		}
 		out.hasP = true
 	}

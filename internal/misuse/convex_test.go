@@ -5,6 +5,7 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/convex"
+	"github.com/conetune/conetune/internal/must"
 )
 
 // convexFunctions are those of the package that are no methods. The test fails where one is missing.
@@ -34,22 +35,9 @@ func TestConvex(t *testing.T) {
 	x, p := m.Vector("x", 3), m.Parameter("p", make([]float64, 3))
 	c := m.Le("", x, p)
 	m.Minimize(convex.SumSquares(x))
-	prog, err := m.Compile()
-	if err != nil {
-		t.Fatal(err)
-	}
-	be, err := backends.Open("native")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := prog.Solver(convex.SolverOptions{Backend: be})
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := s.Solve(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	prog := must.Of(m.Compile())(t)
+	s := must.Of(prog.Solver(convex.SolverOptions{Backend: must.Of(backends.Open("native"))(t)}))(t)
+	r := must.Of(s.Solve(t.Context()))(t)
 	other := convex.NewModel()
 	y, q := other.Vector("y", 2), other.Parameter("q", make([]float64, 2))
 	receivers := []any{

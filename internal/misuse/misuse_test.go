@@ -16,6 +16,7 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	_ "github.com/conetune/conetune/backends/native"
+	"github.com/conetune/conetune/internal/must"
 )
 
 // tryAll calls every function of a package, and every method of the receivers, with arguments that are zero and, one at
@@ -184,14 +185,8 @@ func TestBackends(t *testing.T) {
 	p := &backends.Problem{Q: []float64{1}, A: one, B: []float64{1}, Cones: []backends.Cone{backends.Nonnegative(1)}}
 	short := &backends.Problem{Q: []float64{1, 2}, A: one, B: []float64{1, 2, 3},
 		Cones: []backends.Cone{backends.Nonnegative(1)}}
-	be, err := backends.Open("native")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := be.Setup(p, backends.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	be := must.Of(backends.Open("native"))(t)
+	s := must.Of(be.Setup(p, backends.Options{}))(t)
 	cones := []any{
 		backends.Zero(2), backends.Nonnegative(2), backends.Box([]float64{0}, []float64{1}), backends.Box([]float64{0}, nil),
 		backends.SecondOrder(3), backends.PSD(2),
@@ -200,10 +195,8 @@ func TestBackends(t *testing.T) {
 		backends.GeneralizedPower([]float64{0.5, 0.5}, 1), backends.DualGeneralizedPower([]float64{0.5, 0.5}, 1),
 		backends.Cone{}, backends.Cone{Kind: 99, Dim: 2},
 	}
-	derivative, err := backends.NewDerivative(t.Context(), p, backends.Point{X: []float64{0}, S: []float64{1}, Z: []float64{0}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	at := backends.Point{X: []float64{0}, S: []float64{1}, Z: []float64{0}}
+	derivative := must.Of(backends.NewDerivative(t.Context(), p, at))(t)
 	receivers := append([]any{
 		derivative, new(backends.Derivative),
 		be, s, p, *p, short, new(backends.Problem), backends.NewJudge(p), new(backends.Judge), backends.Capabilities{},

@@ -246,22 +246,9 @@ func TestSVMSubproblemWorkers(t *testing.T) {
 	require.Len(t, enough[0].Traits().Parts, 1, "and the fit on half as many rows as features")
 }
 
-// classified are normal rows; the label is the sign of the sum of the first three features, with noise.
+// classified are rows with weights.
 func classified(seed uint64, n, p int) Rows {
-	r := rand.New(rand.NewPCG(seed, 2))
-	x, out := mat.NewDense(n, p, nil), Rows{}
-	for i := range n {
-		sum := 0.7 * r.NormFloat64()
-		for j := range p {
-			x.Set(i, j, r.NormFloat64())
-			if j < 3 {
-				sum += x.At(i, j)
-			}
-		}
-		out.Y, out.Weights = append(out.Y, math.Copysign(1, sum)), append(out.Weights, 1+0.5*math.Copysign(1, sum))
-	}
-	out.X = design.New(x)
-	return out
+	return tableOf(rand.New(rand.NewPCG(seed, 2)), n, p, "weighted").rows("weighted")
 }
 
 func machines(t *testing.T, folds int) []*SVM {

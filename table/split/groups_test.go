@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/conetune/conetune/internal/indices"
 	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/internal/proptest"
 )
@@ -101,7 +102,7 @@ func TestDesignsKeepTheirPromises(t *testing.T) {
 					}
 				}
 				slices.Sort(all)
-				require.Equal(r, span(len(number)), all)
+				require.Equal(r, indices.Range(0, len(number)), all)
 				require.LessOrEqual(r, slices.Max(sizes)-slices.Min(sizes), largest)
 			}
 		}
@@ -142,7 +143,7 @@ func TestDesignsKeepTheirPromises(t *testing.T) {
 				}
 			}
 			slices.Sort(all)
-			require.Equal(r, span(len(number)), all)
+			require.Equal(r, indices.Range(0, len(number)), all)
 		}
 	})
 }
@@ -192,21 +193,10 @@ func TestStratifiedGroups(t *testing.T) {
 	require.ErrorContains(t, err, "119 classes for 120 rows")
 }
 
-func span(n int) []int {
-	list := make([]int, n)
-	for i := range list {
-		list[i] = i
-	}
-	return list
-}
-
 // Each row of each repeat validates once and trains in the other folds, parts have equal sizes and their share of each
 // class, repeats differ, and the first is the only one of a single repeat.
 func TestRandomFolds(t *testing.T) {
-	all := make([]int, 23)
-	for i := range all {
-		all[i] = i
-	}
+	all := indices.Range(0, 23)
 	for _, classes := range [][]int{nil, {0, 1, 1, 0, 1, 2, 0, 1, 1, 1, 0, 2, 0, 0, 1, 0, 1, 1, 1, 0, 1, 0, 1}} {
 		folds := must.Of(By{}.Folds(23, 4, 3, 7, classes))(t)
 		require.NoError(t, CheckFolds(folds, 23))

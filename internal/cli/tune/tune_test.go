@@ -10,7 +10,6 @@ import (
 	"regexp"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -23,12 +22,10 @@ import (
 	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
-	"pgregory.net/rapid"
 
 	_ "github.com/conetune/conetune/backends/native"
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/internal/must"
-	"github.com/conetune/conetune/internal/proptest"
 	"github.com/conetune/conetune/model"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/table/input"
@@ -98,7 +95,7 @@ func TestSavedModel(t *testing.T) {
 }
 
 // read reads the rows as conetune tune does with these flags.
-func readDesign(t require.TestingT, labels bool, args ...string) (*input.Rows, error) {
+func readDesign(t *testing.T, labels bool, args ...string) (*input.Rows, error) {
 	f, fs := JobFlags()
 	d := &f.Data
 	require.NoError(t, fs.Parse(args))
@@ -252,60 +249,6 @@ func TestDesignByDefault(t *testing.T) {
 			require.Len(t, f.Val, 6)
 		}
 	}
-}
-
-// Whatever the table, no group is on both sides of a fold or of the split, and no row is trained on that is not older
-// than all that it validates.
-func TestDesignsKeepApart(t *testing.T) {
-	dir := t.TempDir()
-	proptest.Check(t, func(r *rapid.T) {
-		n := rapid.IntRange(12, 40).Draw(r, "rows")
-		key := rapid.SliceOfN(rapid.IntRange(0, 9), n, n).Draw(r, "key")
-		text := "y,x,key\n"
-		for i, k := range key {
-			text += fmt.Sprintf("%d,%d,%d\n", i, i*i%7, k)
-		}
-		path := filepath.Join(dir, "table.csv")
-		require.NoError(r, os.WriteFile(path, []byte(text), 0o600))
-		kind := rapid.SampledFrom([]string{"group", "time"}).Draw(r, "kind")
-		args := []string{"--data", path, "--" + kind, "key", "--folds", strconv.Itoa(rapid.IntRange(2, 4).Draw(r, "folds"))}
-		tested := rapid.Bool().Draw(r, "tested")
-		args = append(args, "--split", map[bool]string{true: "0.75/rest", false: "all"}[tested])
-		rows, err := readDesign(r, false, args...)
-		if err != nil {
-			r.Skip("too few values")
-		}
-		keys := func(d *dataset.Data, index []int) (list []int) {
-			for _, i := range index {
-				list = append(list, key[int(d.Y[i])])
-			}
-			return list
-		}
-		apart := func(train, val []int) {
-			for _, k := range val {
-				require.NotContains(r, train, k)
-				if kind == "time" {
-					require.Less(r, slices.Max(train), k)
-				}
-			}
-		}
-		data := rows.CV.Data
-		for _, f := range rows.CV.Folds {
-			apart(keys(data, f.Train), keys(data, f.Val))
-		}
-		if tested {
-			var all, held []int
-			for i := range data.Y {
-				all = append(all, i)
-			}
-			for i := range rows.CV.Test.Y {
-				held = append(held, i)
-			}
-			apart(keys(data, all), keys(rows.CV.Test, held))
-		} else {
-			require.Len(r, data.Y, n)
-		}
-	})
 }
 
 // outerJob is a job with its rows, and the rows for outer folds.

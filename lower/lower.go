@@ -92,8 +92,6 @@ type Traits struct {
 	// LeastNorm, of a part of squares, returns the x of least |x|^2 that meets all training rows within radii,
 	// which may be zero, of a training loss of at most loss; nil where it finds none.
 	LeastNorm func(ctx context.Context, radii []float64, loss float64) ([][]float64, error)
-	// Anchored, of a part, bounds L(z) + rho/2 |z - x|^2 from below, over all z, for a positive rho, without a fit.
-	Anchored func(rho float64, x [][]float64) float64
 }
 
 // Compact says that points are a shorter form of values, see Squared.

@@ -66,7 +66,6 @@ type side struct {
 	lipschitz []float64 // bounds of X_g'X_g
 	norm2     []float64 // of columns
 	gram      []float64 // (X, 1)'(X, 1); nil where there are more than blockMost features
-	copies    float64   // the most times that an entry is there
 }
 
 // Joint is the completion with these validation entries, whose groups and size are those of the known ones.
@@ -118,13 +117,6 @@ func newSide(d Data, groups [][]int) (*side, error) {
 	p := d.X.Columns()
 	s.lines = newLines(&d)
 	s.grid = newGrid(d.M, d.N, d.Row, d.Col)
-	for at, run := 0, 0.0; at < len(s.order); at++ {
-		e := s.order[at]
-		if run++; at > 0 && (s.row[e] != s.row[s.order[at-1]] || s.col[e] != s.col[s.order[at-1]]) {
-			run = 1
-		}
-		s.copies = math.Max(s.copies, run)
-	}
 	if p == 0 {
 		s.sort()
 	}
@@ -175,30 +167,6 @@ func (j *Joint) Values(x [][]float64) bilevel.Values {
 		return f.values(0)
 	}
 	return f.values(floats.Sum(f.decompose().values))
-}
-
-// Anchored is that of [lower.Traits]. With A for the map from (b, G, b0) to the entries and r for their residuals at x,
-// any multipliers u give the bound u'r - n |u|^2 / 2 - |A'u|^2 / (2 rho); those along r, the best where entries are in
-// the set once and there is nothing but G, give
-//
-//	|r|^4 / (2 (n |r|^2 + |A'r|^2 / rho)).
-func (j *Joint) Anchored(rho float64, x [][]float64) float64 {
-	f := newFactored(j)
-	f.take(x)
-	f.residual(validating)
-	of, r := f.side(validating), f.r[validating]
-	square := floats.Dot(r, r)
-	if square == 0 {
-		return 0
-	}
-	image := of.copies * square
-	for l := range j.p {
-		image += math.Pow(of.x.Dot(l, r), 2)
-	}
-	if j.intercept {
-		image += math.Pow(floats.Sum(r), 2)
-	}
-	return square * square / (2 * (float64(len(r))*square + image/rho))
 }
 
 // Squared is |x - y|^2 over b, G and b0 of two points.

@@ -71,7 +71,7 @@ func NewCompletion(train, val Entries, m, n int, groups [][]int, intercept bool)
 func (m *completionFit) Traits() lower.Traits {
 	t := lower.Traits{Path: m.path, Gradient: m.gradient, Parts: []lower.Fit{m}}
 	if m.small == nil {
-		t.Squared, t.Anchored = m.both.Squared, m.both.Anchored
+		t.Squared = m.both.Squared
 	}
 	return t
 }

@@ -29,12 +29,6 @@ func (s *Subproblem) Solve(ctx context.Context, c *bilevel.Centre) (*bilevel.Sub
 	for t, x := range c.X {
 		from.values = append(from.values, s.fits[t].Values(x))
 	}
-	best := s.merit(from)
-	if gap := best - s.floor(); gap <= c.Tol {
-		return &bilevel.Subsolution{
-			X: c.X, R: c.R, M: s.split(make([]float64, 1+len(s.fits)*s.dims)), Objective: best, Gap: gap, Solved: true,
-		}, nil
-	}
 	if s.m == nil {
 		s.m = s.first()
 	} else {
@@ -55,19 +49,6 @@ func (s *Subproblem) split(m []float64) (of [][]float64) {
 		of = append(of, slices.Clone(s.of(t, m)))
 	}
 	return of
-}
-
-// floor is the dual function at multipliers of zero, a bound that fits know without a solve: of L and the proximal
-// terms alone. It is minus infinity where one does not.
-func (s *Subproblem) floor() float64 {
-	sum, share := 0.0, 1/float64(len(s.fits))
-	for t, f := range s.traits {
-		if f.Anchored == nil {
-			return math.Inf(-1)
-		}
-		sum += share * f.Anchored(s.c.Rho/share, s.c.X[t])
-	}
-	return sum
 }
 
 // first are the multipliers of a penalty so large that the lower level's solution is the subproblem's.

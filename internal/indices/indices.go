@@ -1,6 +1,11 @@
 // Package indices lists whole numbers, and what stands at them in other lists.
 package indices
 
+import (
+	"fmt"
+	"slices"
+)
+
 // Range is first, first+1, .., end-1.
 func Range(first, end int) []int {
 	list := make([]int, max(0, end-first))
@@ -72,4 +77,27 @@ func (s Sets) Lists() (lists [][]int) {
 		}
 	}
 	return lists
+}
+
+// Divide says what is wrong with groups of p features: members lists those of each, and each feature is in one.
+func Divide(members [][]int, p int) error {
+	of := slices.Repeat([]int{-1}, p)
+	for k, group := range members {
+		if len(group) == 0 {
+			return fmt.Errorf("group %d is empty", k)
+		}
+		for _, j := range group {
+			if j < 0 || j >= p {
+				return fmt.Errorf("group %d has feature %d, expected 0 to %d", k, j, p-1)
+			}
+			if of[j] >= 0 {
+				return fmt.Errorf("feature %d is in groups %d and %d", j, of[j], k)
+			}
+			of[j] = k
+		}
+	}
+	if j := slices.Index(of, -1); j >= 0 {
+		return fmt.Errorf("feature %d is in no group", j)
+	}
+	return nil
 }

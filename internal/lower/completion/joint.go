@@ -12,7 +12,6 @@ import (
 	"github.com/conetune/conetune/internal/indices"
 	"github.com/conetune/conetune/internal/lower/bilevel"
 	"github.com/conetune/conetune/internal/lower/design"
-	"github.com/conetune/conetune/internal/lower/leastsquares"
 )
 
 // Joint is a completion on training and validation entries at once,
@@ -96,7 +95,7 @@ func newJoint(d Data, intercept bool) (*Joint, error) {
 }
 
 func newSide(d Data, groups [][]int) (*side, error) {
-	grouped, err := leastsquares.New(d.X, d.Y, groups, false)
+	data, err := newGrouped(d.X, d.Y, groups, false)
 	if err != nil {
 		return nil, fmt.Errorf("completion: %w", err)
 	}
@@ -110,9 +109,9 @@ func newSide(d Data, groups [][]int) (*side, error) {
 				d.Col[k], d.M, d.N)
 		}
 	}
-	s := &side{row: d.Row, col: d.Col, y: d.Y, x: d.X, norm2: grouped.Norm2}
+	s := &side{row: d.Row, col: d.Col, y: d.Y, x: d.X, norm2: data.Norm2}
 	for k := range groups {
-		s.lipschitz = append(s.lipschitz, grouped.LargestEigenvalue(k)*float64(len(d.Y)))
+		s.lipschitz = append(s.lipschitz, data.LargestEigenvalue(k)*float64(len(d.Y)))
 	}
 	p := d.X.Columns()
 	s.lines = newLines(&d)

@@ -10,14 +10,13 @@ import (
 
 	"github.com/conetune/conetune/internal/lower/bilevel"
 	"github.com/conetune/conetune/internal/lower/design"
-	"github.com/conetune/conetune/internal/lower/leastsquares"
 	"github.com/conetune/conetune/internal/lower/numerics"
 	"github.com/conetune/conetune/outcome"
 )
 
 // Problem is the known entries prepared for many solves, which do not change it and may run at the same time.
 type Problem struct {
-	groups   *leastsquares.Data
+	groups   *grouped
 	m, n     int
 	row, col []int
 	interior *interiorData // of small completions, else nil
@@ -85,7 +84,7 @@ func (c *Problem) Dense(s *Solution) []float64 {
 
 // New checks and prepares the data, whose slices are kept.
 func New(d Data, intercept bool) (*Problem, error) {
-	groups, err := leastsquares.New(d.X, d.Y, d.Groups, intercept)
+	groups, err := newGrouped(d.X, d.Y, d.Groups, intercept)
 	if err != nil {
 		return nil, fmt.Errorf("completion: %w", err)
 	}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/conetune/conetune/internal/indices"
 	"github.com/conetune/conetune/internal/lower/glm"
-	"github.com/conetune/conetune/internal/lower/leastsquares"
 	"github.com/conetune/conetune/internal/lower/separable"
 	"github.com/conetune/conetune/internal/lower/sparse"
 	"github.com/conetune/conetune/lower"
@@ -40,7 +39,7 @@ func grouped(name string, train, val Rows, members [][]int, shared, intercept bo
 	if err := plainRows(name, train, val); err != nil {
 		return nil, err
 	}
-	if err := leastsquares.Divide(members, train.X.Columns()); err != nil {
+	if err := indices.Divide(members, train.X.Columns()); err != nil {
 		return nil, fmt.Errorf("fits: %s: %w", name, err)
 	}
 	units := members

@@ -259,7 +259,7 @@ func (g *Fit) Validation(x [][]float64) (value float64, slopes []float64) {
 	return at.value, at.slopes
 }
 
-// Relative is a gap in units of the objective at b = 0, that of [Options.Tol].
+// Relative is a gap in units of the objective at b = 0, that of tolerances.
 func (g *Fit) Relative(gap float64) float64 { return gap / g.scale }
 
 // LambdaMax is the smallest w1 at which all coefficients are zero that are penalised. Where their bounds keep them

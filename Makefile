@@ -8,7 +8,7 @@ STATICCHECK ?= $(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 # What the race detector is run on: packages that start goroutines, or have what several of them share, also in their tests; of these the
 # tests whose names say that work is done at once, or ended from elsewhere. Numbers are the business of the others, which it makes ten times as slow.
-CONCURRENT = ^[[:space:]]+go [a-z]|"sync(/atomic)?"|errgroup"|internal/crew|leastsquares\.Parallel
+CONCURRENT = ^[[:space:]]+go [a-z]|"sync(/atomic)?"|errgroup"|internal/crew
 RACE ?= $(shell grep -rlE --include='*.go' --exclude-dir=ccgo --exclude-dir=browser '$(CONCURRENT)' . | xargs -n 1 dirname | sort -u)
 RACE_TESTS = Thread|Worker|Concurren|Crew|Race|Stop|Cancel|Interrupt|Signal|Watchdog|Events|SameBytes|SideBySide|Together|Shared|Parallel|Blocks|Batch|Folds
 

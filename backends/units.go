@@ -400,33 +400,37 @@ func (j *Judge) measure(x, s, z []float64) *measured {
 	m.Residuals, m.primal, m.dual = j.check.recheck(j.p, x, s, z)
 	j.check.absolute(j.p, x, z)
 	if !(unitRoundoff*j.check.terms(j.p, s, x, z) <= roundingDecides*j.unitsOf().ofObjective(m.primal, m.dual)) {
-		m.Residuals, m.primal, m.dual = j.check.recheckExactly(j.p, x, s, z)
-		m.exact = true
+		j.exactly()
+	} else {
+		m.against = j.check.inUnits(j.p, j.unitsOf(), s, z, m.primal, m.dual)
 	}
-	m.against = j.check.inUnits(j.p, j.unitsOf(), s, z, m.primal, m.dual)
 	return m
+}
+
+// exactly measures the point that measure had last in sums of twice the precision.
+func (j *Judge) exactly() {
+	m := &j.last
+	m.Residuals, m.primal, m.dual = j.check.recheckExactly(j.p, m.x, m.s, m.z)
+	m.against, m.exact = j.check.inUnits(j.p, j.unitsOf(), m.s, m.z, m.primal, m.dual), true
 }
 
 // at returns the residuals that the point which measure had last is judged by at the tolerance eps: those beyond the
 // last places where only these meet it.
 func (j *Judge) at(eps float64) *weighed {
-	m := &j.last
-	if !m.exact || m.weighed.excess() <= eps || !(m.Max() <= math.Sqrt(eps)) {
+	m, near := &j.last, math.Sqrt(eps)
+	if !m.exact && m.excess() > eps && m.Max() <= near {
+		j.exactly()
+	}
+	if m.excess() <= eps || !(m.Max() <= near) {
 		return &m.weighed
 	}
-	if w := j.beyondPlaces(); w != nil && w.excess() <= eps {
-		return w
-	}
-	return &m.weighed
-}
-
-// beyondPlaces is beyond of that point, nil where the sums are not exact.
-func (j *Judge) beyondPlaces() *weighed {
-	m := &j.last
-	if !m.looked && m.exact {
+	if !m.looked {
 		m.beyond, m.looked = j.beyond(m), true
 	}
-	return m.beyond
+	if m.beyond != nil && m.beyond.excess() <= eps {
+		return m.beyond
+	}
+	return &m.weighed
 }
 
 // beyond measures the point that recheckExactly had last with its products moved to where the residuals are least, by
@@ -483,7 +487,7 @@ func (j *Judge) move(m *measured) (rows, columns, byRows, byColumns float64) {
 func lastPlacesOf(v, terms float64) float64 { return max(-lastPlaces*terms, min(v, lastPlaces*terms)) }
 
 // The sums of a point are added up in twice the precision where their rounding may be more than this part of the
-// objective.
+// objective, and where last places may decide.
 const roundingDecides = 1e-10
 
 // alone is how many times larger the residuals of that point are beside their own rows and columns (see Unsettled) than

@@ -435,11 +435,12 @@ func (j *Judge) at(eps float64) *weighed {
 
 // beyond measures the point that recheckExactly had last with its products moved to where the residuals are least, by
 // at most the last places of the terms that they are added up from; what is left of each is told as a part of its own
-// terms, too. Where nothing is left, the point is exact for numbers of the problem that differ in their last places
-// from those given (Oettli and Prager 1964), and what there is of residuals is no sign of a better point. It returns
-// nil where that could matter to the objective: the residuals times the variables are to be next to nothing of the
-// terms of the primal objective, those times the multipliers of the dual one, and the gap of either. How much of b and
-// q is lost is told with the last places.
+// terms, too, or of typical data where these are larger: a variable at its bound of zero has terms of what is left
+// alone. Where nothing is left, the point is exact for numbers of the problem that differ in their last places from
+// those given (Oettli and Prager 1964), and what there is of residuals is no sign of a better point. It returns nil
+// where that could matter to the objective: the residuals times the variables are to be next to nothing of the terms of
+// the primal objective, those times the multipliers of the dual one, and the gap of either. How much of b and q is lost
+// is told with the last places.
 func (j *Judge) beyond(m *measured) *weighed {
 	p, c, to := j.p, &j.check, &j.moved
 	least := j.unitsOf().ofObjective(m.primal, m.dual)
@@ -460,24 +461,25 @@ func (j *Judge) beyond(m *measured) *weighed {
 }
 
 // move moves the products of the point that measure had last to where the residuals are least, by at most the last
-// places of the terms that they are added up from. It returns what is left, as a part of the terms, at most, and the
-// sums of the residuals times the multipliers and times the variables.
+// places of the terms that they are added up from. It returns what is left, as a part of the terms or of typical data,
+// at most, and the sums of the residuals times the multipliers and times the variables.
 func (j *Judge) move(m *measured) (rows, columns, byRows, byColumns float64) {
-	c, to := &j.check, &j.moved
+	c, to, u := &j.check, &j.moved, j.unitsOf()
+	right, cost := u.typical()
 	to.ofRows, to.ofCols = c.ofRows, c.ofCols
 	to.ax, to.px, to.atz = append(to.ax[:0], c.ax...), append(to.px[:0], c.px...), append(to.atz[:0], c.atz...)
 	for i, b := range j.p.B {
 		left, terms := b-m.s[i]-c.ax[i], c.ofRows[i]+math.Abs(m.s[i])+math.Abs(b)
 		move := lastPlacesOf(left, terms)
 		to.ax[i] += move
-		rows = max(rows, share(math.Abs(left-move), terms, 0))
+		rows = max(rows, u.e[i]*math.Abs(left-move)/max(u.e[i]*terms, right))
 		byRows += math.Abs(left * m.z[i])
 	}
 	for k, q := range j.p.Q {
 		left, terms := -q-c.px[k]-c.atz[k], c.ofCols[k]+math.Abs(q)
 		move := lastPlacesOf(left, terms)
 		to.atz[k] += move
-		columns = max(columns, share(math.Abs(left-move), terms, 0))
+		columns = max(columns, u.d[k]*math.Abs(left-move)/max(u.d[k]*terms, cost))
 		byColumns += math.Abs(left * m.x[k])
 	}
 	return rows, columns, byRows, byColumns

@@ -281,6 +281,26 @@ func TestFarSums(t *testing.T) {
 	assert.Greater(t, math.Abs(primal-objective), 1e-3*math.Abs(objective), "plain sums tell it, too")
 }
 
+// TestTermsThatCancel has terms of 1e10 that leave a residual of 1e-7 of a cost of one, for a variable of 1e-3 beside one
+// of 1e7, where the objective keeps its digits. What a variable at its bound of zero has left is nothing beside others.
+func TestTermsThatCancel(t *testing.T) {
+	z := []float64{1e7 / 3., -(2.9e10/3 + 1) / 7.7e3, 1}
+	p := &Problem{
+		Q: []float64{1, -1e-7*z[0] - 3e-7*z[1], 1}, A: sparse.NewCSC(3, 3, []int{0, 2, 4, 5}, []int{0, 1, 0, 1, 2},
+			[]float64{2.9e3, 7.7e3, 1e-7, 3e-7, -1}), B: []float64{3.9, 10.7, 0}, Cones: []Cone{Zero(2), Nonnegative(1)},
+	}
+	optimal := func(least, most float64) bool {
+		x, s := []float64{1e-3, 1e7, 1e-20}, make([]float64, 3)
+		r, _, _ := Recheck(p, x, s, z)
+		assert.Greater(t, r.Max(), least)
+		assert.Less(t, r.Max(), most)
+		return NewJudge(p).Optimal(x, s, z, 1e-8)
+	}
+	assert.True(t, optimal(1e-7, 1e-5))
+	z[1] += 1e-8 // twice the last places
+	assert.False(t, optimal(5e-5, 1e-4))
+}
+
 // TestPaddedCertificate has x0 + x1 - 3 x2 = 0 twice, with entries that differ by 1e-9: the dual has a solution of 1e9.
 // (-1/2, 1/2, 0) misses the first equation by so little, and no less where a large part that both equations take to
 // zero gives it terms beside which this is a last place.

@@ -342,7 +342,9 @@ func (f *form) expand(x, s, z []float64, tau float64) *backends.Solution {
 		out.S = f.user.Slack(out.X)
 	}
 	for i, r := range f.row {
-		out.S[r.user] = r.sign*s[i]/(sc.e[i]*tau) + r.shift
+		if k := i - 1; k < 0 || f.row[k].user != r.user || s[i]/sc.e[i] < s[k]/sc.e[k] { // of two bounds the nearer one
+			out.S[r.user] = r.sign*s[i]/(sc.e[i]*tau) + r.shift
+		}
 		out.Z[r.user] += r.sign * z[i] * sc.e[i] / (sc.c * tau)
 	}
 	for _, t := range f.decomposed {

@@ -23,6 +23,7 @@ type curved struct {
 	added  bool      // they do
 	unit   []float64 // by which these are divided
 	lent   sync.Pool // of columns
+	rooms  sync.Pool // for vectors of the rows, see [Data.room]
 }
 
 // point is where the fit of a fold of a [Loss] is.
@@ -36,7 +37,7 @@ type point struct {
 	total       float64   // their weight
 	null        float64   // mean loss without coefficients
 	eta         []float64 // of all rows
-	pull, curve []float64 // derivatives of the training rows, 0 for others
+	pull, curve []float64 // derivatives of the training rows, 0 for others; changes of eta stand in the place of pull
 	b0, value   float64   // constant, and mean loss
 	constants   []float64 // of classes, where the fit starts
 	slant       float64   // mean of the pulls, 0 without intercept
@@ -46,8 +47,6 @@ type point struct {
 	model       []float64 // curvatures of the model
 	unit        float64   // total over their sum
 	before      []float64 // coefficients of the working set before a round
-	from        []float64 // predictions before it
-	change      []float64 // of the predictions by the whole step
 }
 
 // renew is the mean relative change of the curvatures from which on products of one fold are made anew, and a fifth of
@@ -273,8 +272,12 @@ func (f *fold) rowwise() bool {
 // as far as the objective falls, and returns by how much.
 func (f *fold) advance(w *Weights) float64 {
 	d, pt := f.d, f.point
-	change, eta, features := pt.change, pt.from, f.features()
+	change, from, pull, features := pt.pull, d.room(), d.room(), f.features()
+	defer d.curved.rooms.Put(&change)
+	defer d.curved.rooms.Put(from)
+	eta := *from
 	copy(eta, pt.eta)
+	pt.pull = *pull
 	step := 0.0
 	if d.intercept {
 		slope, curve := pt.slant*pt.total, 0.0
@@ -319,14 +322,15 @@ func (f *fold) advance(w *Weights) float64 {
 	return 0
 }
 
-// changes sets the changes of predictions of some folds to what coefficients have changed by since before the round.
+// changes sets the changes of predictions of some folds, in the place of their pulls, to what coefficients have changed
+// by since before the round.
 func (d *Data) changes(ctx context.Context, folds []*fold) {
 	x := d.entries()
 	var steps, to [][]float64
 	for _, f := range folds {
 		pt := f.point
-		clear(d.room(pt))
-		to = append(to, pt.change)
+		clear(pt.pull)
+		to = append(to, pt.pull)
 		if !x.X.Dense() { // few of many columns
 			continue
 		}
@@ -354,12 +358,13 @@ func (d *Data) changes(ctx context.Context, folds []*fold) {
 	})
 }
 
-// room is that of a point for changes of its predictions, beside which there is some for the predictions before.
-func (d *Data) room(pt *point) []float64 {
-	if pt.change == nil {
-		pt.change, pt.from = make([]float64, d.n), make([]float64, d.n)
+// room is one for a vector of the rows while a fold is at work, of those that all folds share.
+func (d *Data) room() *[]float64 {
+	if v, ok := d.curved.rooms.Get().(*[]float64); ok {
+		return v
 	}
-	return pt.change
+	v := make([]float64, d.n)
+	return &v
 }
 
 // features are those of the working set.
@@ -491,7 +496,10 @@ func (d *Data) losses(f *fold) float64 {
 	if c.unit[t] == 0 {
 		return 0
 	}
-	sum := c.val[t](f.point.eta, d.room(f.point), f.point.from)
+	pull, curve := d.room(), d.room()
+	defer c.rooms.Put(pull)
+	defer c.rooms.Put(curve)
+	sum := c.val[t](f.point.eta, *pull, *curve)
 	if c.added {
 		sum -= f.point.value * f.point.total
 	}

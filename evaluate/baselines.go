@@ -105,7 +105,7 @@ func (j *Judge) addUnpenalised(d *Sample, parts []part, trainedOn string) {
 func (j *Judge) unpenalised(kind plainKind, of problems.Fit, parts []part) (out unpenalisedFits) {
 	work := 0.0
 	for _, part := range parts {
-		work += plainWork(kind, part.from)
+		work += plainWork(kind, part.from())
 	}
 	if work > mostUnpenalised {
 		return out
@@ -125,7 +125,7 @@ func (j *Judge) unpenalised(kind plainKind, of problems.Fit, parts []part) (out 
 		}
 	}
 	for _, part := range parts {
-		s, err := fit(part.from, all)
+		s, err := fit(part.from(), all)
 		if err != nil {
 			return unpenalisedFits{why: err}
 		}

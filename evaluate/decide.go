@@ -122,7 +122,7 @@ func (j *Judge) decide(s *Sample, r *tune.Result) {
 	if s.On == OnTest {
 		held = &Sample{losses: j.losses, Fit: s.Fit}
 		for _, p := range parts {
-			held.add(j, p.rows, p.fit, p.from)
+			held.add(j, p.rows, p.fit, p.from())
 		}
 		held = held.Last()
 	}

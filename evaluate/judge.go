@@ -104,7 +104,7 @@ func (j *Judge) judge(r *tune.Result) *Sample {
 		out.Folds = j.foldFits(r)
 	}
 	for _, p := range parts {
-		out.add(j, p.rows, p.fit, p.from)
+		out.add(j, p.rows, p.fit, p.from())
 		out.Row = append(out.Row, p.fold.Val...)
 	}
 	if len(out.Y) == 0 {
@@ -119,10 +119,14 @@ func (j *Judge) judge(r *tune.Result) *Sample {
 
 // part are rows that are predicted by a fit, and those that it learned from; fold are their numbers in a fold.
 type part struct {
-	rows, from *dataset.Data
-	fit        problems.Fit
-	fold       split.Fold
+	rows *dataset.Data
+	from func() *dataset.Data
+	fit  problems.Fit
+	fold split.Fold
 }
+
+// itself is a table that is there.
+func itself(d *dataset.Data) func() *dataset.Data { return func() *dataset.Data { return d } }
 
 // parts are the rows that the refit of a result is judged by; none where there are none.
 func (j *Judge) parts(r *tune.Result) (on string, parts []part) {
@@ -134,7 +138,7 @@ func (j *Judge) parts(r *tune.Result) (on string, parts []part) {
 	if r.TrainedOn == tune.FinalAll && rows.Val != nil {
 		train = dataset.Stack(rows.Train, rows.Val)
 	}
-	return OnTest, []part{{rows: rows.Test, from: train, fit: r.RefitFit}}
+	return OnTest, []part{{rows: rows.Test, from: itself(train), fit: r.RefitFit}}
 }
 
 // held are the rows that choose the hyperparameters, each with a fit that has not seen it.
@@ -143,12 +147,14 @@ func (j *Judge) held(r *tune.Result) (on string, parts []part) {
 	switch {
 	case fits == nil:
 	case j.rows.CV != nil:
-		for t, s := range j.rows.CV.Parts() {
-			parts = append(parts, part{s.Val, s.Train, fits[t], j.rows.CV.Folds[t]})
+		cv := j.rows.CV
+		for t, f := range cv.Folds {
+			from := func() *dataset.Data { return cv.Training(t) }
+			parts = append(parts, part{cv.Validation(t), from, fits[t], f})
 		}
 		return OnFolds, parts
 	case rows.Val != nil:
-		return OnValidation, []part{{rows: rows.Val, from: rows.Train, fit: fits[0]}}
+		return OnValidation, []part{{rows: rows.Val, from: itself(rows.Train), fit: fits[0]}}
 	}
 	return "", nil
 }

@@ -93,9 +93,10 @@ func (j *Judge) Targets(r *tune.Result) []Sample {
 	samples := make([]Sample, len(names))
 	on, parts := j.parts(r)
 	for _, p := range parts {
+		learned := p.from()
 		for k := range samples {
-			s, y, from := &samples[k], dataset.ValuesOf(k, p.rows), dataset.ValuesOf(k, p.from)
-			base, row := p.from.Mean(from), make([]float64, len(p.fit.Features))
+			s, y, from := &samples[k], dataset.ValuesOf(k, p.rows), dataset.ValuesOf(k, learned)
+			base, row := learned.Mean(from), make([]float64, len(p.fit.Features))
 			for i, v := range y {
 				p.rows.Fill(row, i)
 				s.Y, s.Value, s.Base = append(s.Y, v), append(s.Value, p.fit.Values(row)[k]), append(s.Base, base)

@@ -75,12 +75,12 @@ func CheckClasses(v Division, most int) ([]float64, error) {
 		}
 		return nil
 	}
-	for t, p := range v.Parts() {
-		if err := known("validation", p.Val); err != nil {
+	for t := range v.Count() {
+		if err := known("validation", v.Validation(t)); err != nil {
 			return nil, err
 		}
 		seen := make([]bool, len(classes))
-		for _, y := range p.Train.Y {
+		for _, y := range v.Training(t).Y {
 			k, _ := slices.BinarySearch(classes, y)
 			seen[k] = true
 		}

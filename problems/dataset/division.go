@@ -15,6 +15,11 @@ type Division interface {
 	Table() *Data
 	// Parts returns pairs of training and validation rows: one pair for a split, one for each fold.
 	Parts() []*Split
+	// Count is the number of these pairs, and Training and Validation are the rows of one of them, to be read only: the
+	// training rows of all folds take several times the memory of the targets.
+	Count() int
+	Training(t int) *Data
+	Validation(t int) *Data
 	// Tests returns the test rows, nil where there are none.
 	Tests() *Data
 	// Map returns the same division with the targets f(y).
@@ -32,6 +37,15 @@ func (s *Split) Table() *Data { return s.Train }
 // Parts returns the split without its test rows.
 func (s *Split) Parts() []*Split { return []*Split{{Train: s.Train, Val: s.Val}} }
 
+// Count is 1.
+func (s *Split) Count() int { return 1 }
+
+// Training returns the training rows.
+func (s *Split) Training(int) *Data { return s.Train }
+
+// Validation returns the validation rows.
+func (s *Split) Validation(int) *Data { return s.Val }
+
 // Tests returns the test rows.
 func (s *Split) Tests() *Data { return s.Test }
 
@@ -44,12 +58,18 @@ func (c *CrossValidation) Table() *Data { return c.Data }
 // Parts returns the rows of each fold, to be read only.
 func (c *CrossValidation) Parts() []*Split {
 	parts := make([]*Split, len(c.Folds))
-	crew.All(len(parts), func(t int) {
-		f := c.Folds[t]
-		parts[t] = &Split{Train: c.Gaps.Filled(c.Data, t, f.Train), Val: c.Gaps.Filled(c.Data, t, f.Val)}
-	})
+	crew.All(len(parts), func(t int) { parts[t] = &Split{Train: c.Training(t), Val: c.Validation(t)} })
 	return parts
 }
+
+// Count is the number of folds.
+func (c *CrossValidation) Count() int { return len(c.Folds) }
+
+// Training returns the training rows of fold t, to be read only.
+func (c *CrossValidation) Training(t int) *Data { return c.Gaps.Filled(c.Data, t, c.Folds[t].Train) }
+
+// Validation returns the validation rows of fold t, to be read only.
+func (c *CrossValidation) Validation(t int) *Data { return c.Gaps.Filled(c.Data, t, c.Folds[t].Val) }
 
 // Tests returns the test rows.
 func (c *CrossValidation) Tests() *Data { return c.Test }

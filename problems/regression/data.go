@@ -25,7 +25,8 @@ type data struct {
 	loss      Loss
 	outputs   int
 	user      dataset.Division
-	parts     []part
+	parts     []func() part        // made where they are asked for
+	held      []*dataset.Data      // validation rows of each as given
 	transform *dataset.Transform   // nil: the features are in the user's units
 	whole     func() *dataset.Data // the table with features in the unit of the model
 	shift, sd float64              // the target of the model is (y - shift) / sd
@@ -36,7 +37,6 @@ type data struct {
 // part are the rows of a split or of one fold.
 type part struct {
 	train, val *dataset.Data // in the unit of the model, without weights where others stand for them, see [data.equal]
-	user       *dataset.Data // the validation rows as given
 	// fit and choose are the same rows as train and val with their weights.
 	fit, choose *dataset.Data
 }
@@ -57,8 +57,10 @@ func newData(s dataset.Division, o Options, n Net) (*data, error) {
 	if d.squares() {
 		d.loss = squares
 	}
-	parts := s.Parts()
-	if err := d.checkWeights(parts); err != nil {
+	for t := range s.Count() {
+		d.held = append(d.held, s.Validation(t))
+	}
+	if err := d.checkWeights(); err != nil {
 		return nil, err
 	}
 	if o.Standardize {
@@ -72,13 +74,16 @@ func newData(s dataset.Division, o Options, n Net) (*data, error) {
 	if d.terms, err = o.Terms.spread(d); err != nil {
 		return nil, err
 	}
-	d.parts = make([]part, len(parts))
-	crew.All(len(parts), func(t int) {
-		p := parts[t]
-		d.parts[t] = d.newPart(d.inUnits(p.Train), d.inUnits(p.Val), p.Val)
-	})
+	for t := range d.held {
+		d.parts = append(d.parts, sync.OnceValue(func() part { return d.part(t) }))
+	}
 	d.top = sync.OnceValue(d.largestGradient)
 	return d, nil
+}
+
+// part makes one of the rows of a split or of fold t.
+func (d *data) part(t int) part {
+	return d.newPart(d.inUnits(d.user.Training(t)), d.inUnits(d.held[t]))
 }
 
 // targetUnit returns the mean, 0 without center, and the standard deviation, 1 where it vanishes; of several targets 0
@@ -260,7 +265,7 @@ func (d *data) LambdaMax() float64 { return d.top() }
 func (d *data) largestGradient() float64 {
 	largest := make([]float64, len(d.parts))
 	crew.All(len(largest), func(t int) {
-		p := d.parts[t]
+		p := d.part(t) // which is not kept, as fits of all folds together have no use for it
 		f, c := make([]float64, len(p.train.Y)), 0.0
 		switch {
 		case !d.intercept():
@@ -346,14 +351,14 @@ func (d *data) independent(n int) int {
 func (d *data) losses(x [][]float64) []float64 {
 	parts := of(d, x)
 	list := make([][]float64, len(parts))
-	crew.All(len(list), func(t int) { list[t] = d.lossesOf(d.parts[t].user, d.Fit(parts[t])) })
+	crew.All(len(list), func(t int) { list[t] = d.lossesOf(d.held[t], d.Fit(parts[t])) })
 	return slices.Concat(list...)
 }
 
 // valWeights are the weights of these rows, nil for equal ones.
 func (d *data) valWeights() (weights []float64) {
-	for _, p := range d.parts {
-		weights = append(weights, p.user.Weights...)
+	for _, rows := range d.held {
+		weights = append(weights, rows.Weights...)
 	}
 	return weights
 }

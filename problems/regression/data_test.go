@@ -91,5 +91,5 @@ func TestGapsOfFolds(t *testing.T) {
 	// squares.
 	require.InDelta(t, ((0.25+6.25)/4+(1.0+1.0)/4)/2, (&Model{data: d}).Evaluate([][]float64{{1}, {2}}).Validation, 1e-15)
 	// 1/n a'(ab - y) at b = 0 in the second: -(5 2 + 5 4)/2.
-	require.InDelta(t, -15, d.gradient(d.parts[1].train, []float64{0, 0})[0], 1e-15)
+	require.InDelta(t, -15, d.gradient(d.parts[1]().train, []float64{0, 0})[0], 1e-15)
 }

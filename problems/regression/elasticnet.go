@@ -32,7 +32,7 @@ func ElasticNet(s dataset.Division, o Options) (*Model, error) {
 // the steps of its experiments by gradients. Those of IGJO are in the unit of Feng and Simon's program, whose losses
 // are sums: with n training and m validation rows, its weights are n times ours and its gradient m/n times ours.
 func paperOfNet(d *data) problems.Paper {
-	n, v := float64(len(d.parts[0].train.Y)), float64(len(d.parts[0].val.Y))
+	n, v := float64(len(d.parts[0]().train.Y)), float64(len(d.parts[0]().val.Y))
 	unit := v / (n * n)
 	return problems.Paper{
 		Weights: [2]float64{1e-5, 1e-2}, Parzen: [2]float64{1e-5, 1e2},

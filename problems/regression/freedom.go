@@ -40,7 +40,7 @@ func (m *Model) freedom() func(b, lambda []float64) *float64 {
 		if squares <= squaresLeast*slices.Max(lambda) || len(used) == 0 {
 			return &out
 		}
-		rows := d.parts[0].train
+		rows := d.parts[0]().train
 		if !d.squares() || rows.Weights != nil || !d.terms.Plain() || len(used) > mostFreedom {
 			return nil
 		}

@@ -153,7 +153,7 @@ func (r *ladder) fit(ctx context.Context, dim int, weights func(t int, lambda []
 		if t == nil { // a fold is a split
 			tables = tables[:0]
 			for _, p := range data.parts {
-				tables = append(tables, data.partTable(p))
+				tables = append(tables, data.partTable(p()))
 			}
 		}
 		for _, t := range tables {
@@ -222,7 +222,7 @@ func (r *rung) rows(ctx context.Context, data *data) (lower.Fit, error) {
 	r.adapting.Lock()
 	defer r.adapting.Unlock()
 	if r.all == nil {
-		all, err := r.full.together(ctx, data.table(data.parts[0].fit, nil))
+		all, err := r.full.together(ctx, data.table(data.parts[0]().fit, nil))
 		if err != nil {
 			return nil, err
 		}
@@ -268,7 +268,7 @@ func (m *Model) compare(a, b []float64) (mean, se float64) {
 
 // deviations are those of [problems.Advice].
 func (m *Model) deviations(lambda []float64) (list []lower.Fit, err error) {
-	w, all := times(m.rung.factors[0], lambda), m.data.parts[0]
+	w, all := times(m.rung.factors[0], lambda), m.data.parts[0]()
 	if len(all.choose.Y) < 2 {
 		return nil, nil
 	}

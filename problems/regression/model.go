@@ -94,8 +94,10 @@ func (m *Model) Advice() problems.Advice {
 	a := m.spec.Advice
 	if m.data.outputs == 1 && !m.data.net.noConstant { // else rows do not determine coefficients one by one
 		a.Rows, a.Features = m.data.Dims()
-		for _, part := range m.data.parts {
-			a.Rows = min(a.Rows, len(part.train.Y))
+		if cv, ok := m.data.user.(*dataset.CrossValidation); ok {
+			for _, f := range cv.Folds {
+				a.Rows = min(a.Rows, len(f.Train))
+			}
 		}
 	}
 	a.Folds = m.data.Folds() > 1
@@ -171,12 +173,12 @@ func (m *Model) penalties(t int, b, r convex.Expr) []convex.Expr {
 
 // level builds the functions of a split or of fold t, whose losses have a share in the whole.
 func (m *Model) level(t int, share float64) func(*convex.Model, convex.Expr) dca.Level {
-	d, p, unit := m.data, m.data.parts[t], 1.0
-	if m.hazards != nil {
-		unit = m.hazards.unit(p.val)
-	}
+	d := m.data
 	return func(model *convex.Model, r convex.Expr) dca.Level {
-		x := d.variables(model)
+		x, p, unit := d.variables(model), d.parts[t](), 1.0
+		if m.hazards != nil {
+			unit = m.hazards.unit(p.val)
+		}
 		level := dca.Level{
 			X: x, Train: convex.Scale(share, d.mean(p.train, x)), Validation: convex.Scale(share*unit, d.mean(p.val, x)),
 			Constraints: m.penalties(t, x[0], r),
@@ -204,7 +206,7 @@ func (m *Model) Penalised() (lower.Fit, error) {
 			return nil, nil
 		}
 		return lower.OverFolds(len(parts), func(t int) (lower.Fit, error) {
-			return either(m.together(context.Background(), m.data.partTable(parts[t])))
+			return either(m.together(context.Background(), m.data.partTable(parts[t]())))
 		})
 	}
 	return lower.OverFolds(len(parts), func(t int) (lower.Fit, error) {
@@ -212,7 +214,7 @@ func (m *Model) Penalised() (lower.Fit, error) {
 		if m.rung != nil {
 			terms = m.rung.terms(t)
 		}
-		return m.data.fit(m.spec.Fit, parts[t], terms)
+		return m.data.fit(m.spec.Fit, parts[t](), terms)
 	})
 }
 
@@ -271,7 +273,7 @@ func (d *data) FoldTable(ctx context.Context) (*glm.Table, error) {
 // hasRoom says whether there is memory for the rows of all parts as tables of package glm.
 func (d *data) hasRoom() bool {
 	_, p := d.Dims()
-	of := d.parts[0]
+	of := d.parts[0]()
 	return glm.Sparse(of.fit.X) || glm.Fits(len(of.fit.Y)+len(of.choose.Y), p, len(d.parts))
 }
 
@@ -339,7 +341,7 @@ func (m *Model) scores(x [][]float64) []float64 {
 	}
 	d, parts := m.data, of(m.data, x)
 	scores := make([]float64, len(parts))
-	crew.All(len(scores), func(t int) { scores[t] = d.score(d.parts[t].user, d.Fit(parts[t])) })
+	crew.All(len(scores), func(t int) { scores[t] = d.score(d.held[t], d.Fit(parts[t])) })
 	return scores
 }
 

@@ -88,11 +88,11 @@ func multiTask(s dataset.Division, o Options) (*Model, error) {
 // largestRow is the weight of the norms at which B is 0; with folds the largest of theirs.
 func largestRow(ctx context.Context, d *data) (most float64, err error) {
 	for _, part := range d.parts {
-		rows, err := glm.New(ctx, d.table(part.train, nil))
+		rows, err := glm.New(ctx, d.table(part().train, nil))
 		if err != nil {
 			return 0, err
 		}
-		_, p := part.train.Dims()
+		_, p := part().train.Dims()
 		top, _ := rows.Path(ctx).LambdaMax(&glm.Weights{Norm: slices.Repeat([]float64{1}, p)})
 		most = max(most, top)
 	}

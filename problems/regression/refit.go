@@ -17,7 +17,7 @@ import (
 func (d *data) All(ctx context.Context) (*data, error) {
 	numbers := d.user.Table().Stored()
 	if len(d.parts) == 1 {
-		numbers += d.parts[0].choose.Stored()
+		numbers += d.parts[0]().choose.Stored()
 	}
 	if err := problems.Prepare(ctx, numbers); err != nil {
 		return nil, err
@@ -31,10 +31,11 @@ func (d *data) All(ctx context.Context) (*data, error) {
 		rows = d.inUnits(d.user.Table())
 		val = rows
 	} else {
-		val = d.parts[0].choose
-		rows = dataset.Stack(d.parts[0].fit, val)
+		val = d.parts[0]().choose
+		rows = dataset.Stack(d.parts[0]().fit, val)
 	}
-	out.parts = []part{d.newPart(rows, val, nil)}
+	all := d.newPart(rows, val)
+	out.parts = []func() part{func() part { return all }}
 	return &out, ctx.Err()
 }
 
@@ -132,7 +133,7 @@ func (m *Model) alone(ctx context.Context) (lower.Fit, error) {
 	}
 	fit, err := m.Penalised()
 	if fit == nil && err == nil && m.spec.Weights != nil { // of models whose parts have none
-		return either(m.together(ctx, m.data.table(m.data.parts[0].fit, nil)))
+		return either(m.together(ctx, m.data.table(m.data.parts[0]().fit, nil)))
 	}
 	return fit, err
 }

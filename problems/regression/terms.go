@@ -124,7 +124,7 @@ func either[T lower.Fit](fit T, err error) (lower.Fit, error) {
 func (d *data) Measure(fit fitter) error {
 	top := 0.0
 	for _, p := range d.parts {
-		f, err := d.fit(fit, p, d.terms)
+		f, err := d.fit(fit, p(), d.terms)
 		if err != nil {
 			return err
 		}

@@ -16,12 +16,8 @@ import (
 const mostFilled = 1e8
 
 // checkWeights says why rows with weights cannot be fitted.
-func (d *data) checkWeights(parts []*dataset.Split) error {
-	tables := []*dataset.Data{d.user.Table(), d.user.Tests()}
-	for _, p := range parts {
-		tables = append(tables, p.Val)
-	}
-	for _, rows := range tables {
+func (d *data) checkWeights() error {
+	for _, rows := range append([]*dataset.Data{d.user.Table(), d.user.Tests()}, d.held...) {
 		if rows == nil || rows.Weights == nil || d.keeps(rows) || !rows.Sparse() || !d.options.Intercept {
 			continue
 		}
@@ -41,8 +37,8 @@ func (d *data) keeps(rows *dataset.Data) bool {
 
 // observes says that fits have to know weights or offsets of rows.
 func (d *data) observes() bool {
-	return slices.ContainsFunc(d.parts, func(p part) bool {
-		return p.train.Weights != nil || p.val.Weights != nil || p.train.Offset != nil || p.val.Offset != nil
+	return slices.ContainsFunc(append([]*dataset.Data{d.user.Table()}, d.held...), func(rows *dataset.Data) bool {
+		return d.keeps(rows) || rows.Offset != nil
 	})
 }
 
@@ -55,8 +51,8 @@ func (d *data) equal(rows *dataset.Data) *dataset.Data {
 }
 
 // newPart takes rows in the unit of the model, with their weights.
-func (d *data) newPart(fit, choose, user *dataset.Data) part {
-	p := part{fit: fit, choose: choose, train: d.equal(fit), user: user}
+func (d *data) newPart(fit, choose *dataset.Data) part {
+	p := part{fit: fit, choose: choose, train: d.equal(fit)}
 	p.val = p.train
 	if choose != fit {
 		p.val = d.equal(choose)

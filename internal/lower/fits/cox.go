@@ -63,8 +63,8 @@ func NewCox(train, val Rows, o CoxOptions) (*Net, error) {
 // added is the validation loss that is what rows add to the deviance of others.
 func added(train, val Rows, ties survival.Ties, events float64) func(x [][]float64, of []int) (float64, []float64) {
 	n, weights := len(train.Y), slices.Concat(weightsOf(train), weightsOf(val))
-	plus := glm.Hazards{Ties: ties}.Rows(slices.Concat(train.Y, val.Y), weights)
-	minus := glm.Hazards{Ties: ties}.Rows(train.Y, weights[:n])
+	plus := glm.Hazards{Ties: ties}.Rows(slices.Concat(train.Y, val.Y))(glm.Counted{Weights: weights})
+	minus := glm.Hazards{Ties: ties}.Rows(train.Y)(glm.Counted{Weights: weights[:n]})
 	return func(x [][]float64, of []int) (value float64, gradient []float64) {
 		f := make([]float64, len(weights))
 		pull, less, curve := make([]float64, len(f)), make([]float64, n), make([]float64, len(f))

@@ -21,7 +21,12 @@ type Multinomial struct{ Classes int }
 // Rows implements [Loss]. The curvatures are the probabilities times the weights. With the probabilities p_i of the
 // classes in a row and its entries x_i, the second derivatives are the sums of w_i (p_i x_i)(x_i)' within a class, less
 // those of w_i (p_i x_i)(p_i x_i)'.
-func (m Multinomial) Rows(y, weights []float64) func() Coupled {
+func (m Multinomial) Rows(y []float64) Sums {
+	return func(w Counted) func() Coupled { return m.of(y, w.of(len(y))) }
+}
+
+// of is that of rows with weights.
+func (m Multinomial) of(y, weights []float64) func() Coupled {
 	n := len(y)
 	return func() Coupled {
 		var last []float64

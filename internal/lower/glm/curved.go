@@ -68,23 +68,18 @@ func (d *Data) bend(t *Table) {
 			d.center = d.someMeans()
 		}
 	}
+	rows, n := t.Loss.Rows(d.y[0]), len(d.y[0])
 	d.each(func(k int) {
-		train, val := make([]float64, len(d.y[0])), make([]float64, len(d.y[0]))
-		total := 0.0
-		for i, trains := range d.train[k] {
-			w := d.weight(i)
-			if trains {
-				train[i] = w
-				total += w
-			}
-			if added || !trains {
-				val[i] = w
-			}
+		in, out := Counted{Weights: d.weights, In: d.train[k]}, Counted{Weights: d.weights, In: d.train[k], Not: true}
+		train, total := in.of(n), 0.0
+		for _, w := range train {
+			total += w
 		}
-		d.curved.val[k], d.curved.unit[k] = t.Loss.Rows(d.y[0], val)().Sum, floats.Sum(val)
+		d.curved.unit[k] = floats.Sum(out.of(n))
 		if added {
-			d.curved.unit[k] = hazards.Unit
+			out, d.curved.unit[k] = Counted{Weights: d.weights}, hazards.Unit
 		}
+		d.curved.val[k] = rows(out)().Sum
 		pt := point{total: total}
 		if m, ok := t.Loss.(Multinomial); ok && t.Intercept {
 			pt.constants = m.frequencies(d.y[0], train)
@@ -96,7 +91,7 @@ func (d *Data) bend(t *Table) {
 			d.look(&pt)
 			pt.null = pt.envelope.loss / total
 		} else {
-			pt.renew = t.Loss.Rows(d.y[0], train)
+			pt.renew = rows(in)
 			pt.coupled = pt.renew()
 			d.level(&pt)
 			pt.null = pt.value

@@ -156,7 +156,7 @@ func TestDerivatives(t *testing.T) {
 	}
 	for loss, y := range y {
 		weights := []float64{1, 2, 0.5, 1, 0}
-		of := loss.Rows(y, weights)()
+		of := loss.Rows(y)(Counted{Weights: weights})()
 		eta, pull, curve := []float64{0.3, -0.5, 0.2, 1, -2}, make([]float64, 5), make([]float64, 5)
 		value := of.Sum(eta, pull, curve)
 		got := slices.Clone(pull)

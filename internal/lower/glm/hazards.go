@@ -24,7 +24,12 @@ type Hazards struct {
 }
 
 // Rows implements [Loss].
-func (h Hazards) Rows(y, weights []float64) func() Coupled {
+func (h Hazards) Rows(y []float64) Sums {
+	return func(w Counted) func() Coupled { return h.of(y, w.of(len(y))) }
+}
+
+// of is that of rows with weights.
+func (h Hazards) of(y, weights []float64) func() Coupled {
 	var list []int
 	var times, weight []float64
 	ones := true

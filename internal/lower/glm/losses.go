@@ -9,9 +9,40 @@ import (
 
 // Loss is a smooth convex loss of one target, which is not negative.
 type Loss interface {
-	// Rows makes the sum of the losses of rows of targets y, times weights, for one goroutine at a time; those of weight
-	// 0 are left out.
-	Rows(y, weights []float64) func() Coupled
+	// Rows makes ready what sums of rows of targets y have in common.
+	Rows(y []float64) Sums
+}
+
+// Sums makes the sum of the losses of some rows, times weights, for one goroutine at a time.
+type Sums func(w Counted) func() Coupled
+
+// Counted says with which weights rows count: all of them with 1 where it is zero.
+type Counted struct {
+	// Weights are those of the rows, nil for ones; rows of weight 0 are left out.
+	Weights []float64
+	// In are the rows that count, or with Not those that do not; nil for all.
+	In  []bool
+	Not bool
+}
+
+// at is the weight of row i, 0 where it is left out.
+func (c Counted) at(i int) float64 {
+	if c.In != nil && c.In[i] == c.Not {
+		return 0
+	}
+	if c.Weights == nil {
+		return 1
+	}
+	return c.Weights[i]
+}
+
+// of are the weights of n rows.
+func (c Counted) of(n int) []float64 {
+	w := make([]float64, n)
+	for i := range w {
+		w[i] = c.at(i)
+	}
+	return w
 }
 
 // Sum is a sum of losses at the predictions eta of rows. It sets pull to its derivatives, less their signs, and curve
@@ -28,7 +59,12 @@ type Coupled struct {
 }
 
 // alone makes a sum of rows alone, which several goroutines may use.
-func alone(sum Sum) func() Coupled { return func() Coupled { return Coupled{Sum: sum} } }
+func alone(sum func(w Counted, eta, pull, curve []float64) float64) Sums {
+	return func(w Counted) func() Coupled {
+		one := func(eta, pull, curve []float64) float64 { return sum(w, eta, pull, curve) }
+		return func() Coupled { return Coupled{Sum: one} }
+	}
+}
 
 // Logistic is log(1 + exp(-y eta)) of labels y of -1 and 1.
 type Logistic struct{}
@@ -37,10 +73,11 @@ type Logistic struct{}
 const mostProduct = 0x1p900
 
 // Rows implements [Loss], without overflow.
-func (Logistic) Rows(y, weights []float64) func() Coupled {
-	return alone(func(eta, pull, curve []float64) float64 {
+func (Logistic) Rows(y []float64) Sums {
+	return alone(func(rows Counted, eta, pull, curve []float64) float64 {
 		sum, product := 0.0, 1.0
-		for i, w := range weights {
+		for i := range y {
+			w := rows.at(i)
 			if w == 0 {
 				pull[i], curve[i] = 0, 0
 				continue
@@ -70,7 +107,7 @@ type Poisson struct{}
 
 // Rows implements [Loss]. A row adds y (exp(d) - 1 - d) for d = eta - log(y), which keeps its digits where means are
 // near counts.
-func (Poisson) Rows(y, weights []float64) func() Coupled {
+func (Poisson) Rows(y []float64) Sums {
 	logs := make([]float64, len(y))
 	for i, v := range y {
 		if v > 0 {
@@ -78,9 +115,10 @@ func (Poisson) Rows(y, weights []float64) func() Coupled {
 		}
 	}
 	const near = 0x1p-5 // up to which exp(d) - 1 has too few digits
-	return alone(func(eta, pull, curve []float64) float64 {
+	return alone(func(rows Counted, eta, pull, curve []float64) float64 {
 		sum := 0.0
-		for i, w := range weights {
+		for i := range y {
+			w := rows.at(i)
 			switch d := eta[i] - logs[i]; {
 			case w == 0:
 				pull[i], curve[i] = 0, 0
@@ -105,11 +143,12 @@ func (Poisson) Rows(y, weights []float64) func() Coupled {
 type Huber struct{ Threshold float64 }
 
 // Rows implements [Loss].
-func (h Huber) Rows(y, weights []float64) func() Coupled {
+func (h Huber) Rows(y []float64) Sums {
 	d := h.Threshold
-	return alone(func(eta, pull, curve []float64) float64 {
+	return alone(func(rows Counted, eta, pull, curve []float64) float64 {
 		sum := 0.0
-		for i, w := range weights {
+		for i := range y {
+			w := rows.at(i)
 			if w == 0 {
 				pull[i], curve[i] = 0, 0
 				continue

@@ -16,11 +16,11 @@ import (
 type Pinball struct{ Level float64 }
 
 // Rows implements [Loss], with one of the subgradients.
-func (p Pinball) Rows(y, weights []float64) func() Coupled {
-	return alone(func(eta, pull, curve []float64) float64 {
+func (p Pinball) Rows(y []float64) Sums {
+	return alone(func(rows Counted, eta, pull, curve []float64) float64 {
 		sum := 0.0
-		for i, w := range weights {
-			u := p.Level
+		for i := range y {
+			w, u := rows.at(i), p.Level
 			if y[i] < eta[i] {
 				u--
 			}

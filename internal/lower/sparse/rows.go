@@ -141,7 +141,7 @@ func newRows(l glm.Loss, s Sample, weights []float64, n float64) *rowSet {
 	} else if l == nil {
 		l = glm.Huber{Threshold: math.Inf(1)}
 	}
-	r.of = l.Rows(s.Y, weights)
+	r.of = l.Rows(s.Y)(glm.Counted{Weights: weights})
 	return r
 }
 

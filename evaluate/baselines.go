@@ -16,7 +16,10 @@ import (
 // baseline is what rows with some offset are predicted to be without any feature: the best constant for the training
 // rows, by their weights, beside the offset.
 func (j *Judge) baseline(from *dataset.Data, f problems.Fit) func(offset float64) float64 {
-	less := floats.SubTo(make([]float64, len(from.Y)), from.Y, from.RowOffset())
+	less := from.Y
+	if from.Offset != nil {
+		less = floats.SubTo(make([]float64, len(from.Y)), from.Y, from.Offset)
+	}
 	switch {
 	case f.Labels != nil:
 		return labelShare(from, is(from.Y, f.Labels[1]))
@@ -28,7 +31,7 @@ func (j *Judge) baseline(from *dataset.Data, f problems.Fit) func(offset float64
 		rate := from.Mean(from.Y) / from.Mean(exposure)
 		return func(offset float64) float64 { return rate * math.Exp(offset) }
 	case j.level > 0:
-		weights := slices.Clone(from.Weights)
+		less, weights := slices.Clone(less), slices.Clone(from.Weights)
 		stat.SortWeighted(less, weights)
 		q := stat.Quantile(j.level, stat.Empirical, less, weights) // the least with that share of the weight up to it
 		return func(offset float64) float64 { return q + offset }

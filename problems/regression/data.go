@@ -28,7 +28,7 @@ type data struct {
 	parts     []func() part        // made where they are asked for
 	held      []*dataset.Data      // validation rows of each as given
 	transform *dataset.Transform   // nil: the features are in the user's units
-	whole     func() *dataset.Data // the table with features in the unit of the model
+	whole     func() *dataset.Data // the table in the unit of the model
 	shift, sd float64              // the target of the model is (y - shift) / sd
 	terms     sparse.Terms
 	top       func() float64 // LambdaMax
@@ -69,7 +69,7 @@ func newData(s dataset.Division, o Options, n Net) (*data, error) {
 			d.shift, d.sd = targetUnit(s.Table(), o.Intercept)
 		}
 	}
-	d.whole = sync.OnceValue(func() *dataset.Data { return d.transform.Later(s.Table()) })
+	d.whole = sync.OnceValue(func() *dataset.Data { return d.later(s.Table()) })
 	var err error
 	if d.terms, err = o.Terms.spread(d); err != nil {
 		return nil, err
@@ -107,12 +107,15 @@ func (d *data) inUnits(rows *dataset.Data) *dataset.Data {
 	if d.transform == nil {
 		return rows
 	}
-	var z dataset.Data
 	if rows == d.user.Table() {
-		z = *d.whole()
-	} else {
-		z = *d.transform.Later(rows)
+		return d.whole()
 	}
+	return d.later(rows)
+}
+
+// later are rows in the unit of the model, computed where they are asked for.
+func (d *data) later(rows *dataset.Data) *dataset.Data {
+	z := *d.transform.Later(rows)
 	if !d.net.KeepTarget {
 		z.Y = slices.Clone(z.Y)
 		for i, v := range z.Y {

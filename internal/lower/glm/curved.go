@@ -190,7 +190,7 @@ func (p *Path) share(ctx context.Context, within bool) {
 	}
 	if renewed {
 		q := *d
-		q.weights, q.curved, q.gaps, q.y = curve, nil, nil, [][]float64{make([]float64, d.n)}
+		q.weights, q.curved, q.gaps, q.y, q.q = curve, nil, nil, nil, 0
 		q.products = newGram(ctx, &q)
 		p.model = &q
 	}

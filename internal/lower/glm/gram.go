@@ -118,7 +118,7 @@ func (d *Data) disjoint() (apart int, rest []int) {
 
 // share divides moments by the number of targets, as the loss is a mean over them.
 func (p *part) share(q int, h []float64) {
-	if q == 1 {
+	if q <= 1 { // without targets there are products alone
 		return
 	}
 	p.yy /= float64(q)

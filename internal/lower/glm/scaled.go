@@ -43,7 +43,7 @@ func (f *fold) multiply(ctx context.Context) {
 			rows = append(rows, i)
 		}
 	}
-	q.curved, q.y, q.weights = nil, [][]float64{make([]float64, q.n)}, slices.Clone(pt.curve)
+	q.curved, q.y, q.q, q.weights = nil, nil, 0, slices.Clone(pt.curve)
 	if q.gaps != nil {
 		q.more = q.gaps.More[f.number]
 	}

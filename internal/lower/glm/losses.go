@@ -26,7 +26,7 @@ type Counted struct {
 }
 
 // at is the weight of row i, 0 where it is left out.
-func (c Counted) at(i int) float64 {
+func (c *Counted) at(i int) float64 {
 	if c.In != nil && c.In[i] == c.Not {
 		return 0
 	}

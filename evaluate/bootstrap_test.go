@@ -166,7 +166,7 @@ func TestDrawnFolds(t *testing.T) {
 				count[y]++
 			}
 			for _, f := range rows.CV.Folds {
-				train := numbersOf(rows.CV.Data, f.Train)
+				train := numbersOf(rows.CV.Data, f.Training(len(rows.CV.Data.Y)))
 				for y := range numbersOf(rows.CV.Data, f.Val) {
 					require.False(t, train[y])
 				}

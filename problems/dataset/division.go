@@ -66,7 +66,9 @@ func (c *CrossValidation) Parts() []*Split {
 func (c *CrossValidation) Count() int { return len(c.Folds) }
 
 // Training returns the training rows of fold t, to be read only.
-func (c *CrossValidation) Training(t int) *Data { return c.Gaps.Filled(c.Data, t, c.Folds[t].Train) }
+func (c *CrossValidation) Training(t int) *Data {
+	return c.Gaps.Filled(c.Data, t, c.Folds[t].Training(len(c.Data.Y)))
+}
 
 // Validation returns the validation rows of fold t, to be read only.
 func (c *CrossValidation) Validation(t int) *Data { return c.Gaps.Filled(c.Data, t, c.Folds[t].Val) }

@@ -42,7 +42,7 @@ func writeTables(dir string, sets []namedSet, folds []split.Fold) error {
 		}
 	}
 	if folds != nil {
-		encode := func(w io.Writer) error { return encodeFolds(w, folds) }
+		encode := func(w io.Writer) error { return encodeFolds(w, folds, len(sets[0].data.Y)) }
 		files = append(files, textfile.File{Name: "folds.csv", Encode: encode})
 	}
 	return textfile.WriteDir(dir, files)
@@ -60,11 +60,11 @@ func (d *Data) encodeCSV(w io.Writer) error {
 }
 
 // encodeFolds writes the table of folds: fold by fold, the rows for training first.
-func encodeFolds(w io.Writer, folds []split.Fold) error {
+func encodeFolds(w io.Writer, folds []split.Fold, n int) error {
 	b := bufio.NewWriter(w)
 	fmt.Fprintln(b, "fold,row,role")
 	for k, f := range folds {
-		for _, i := range f.Train {
+		for _, i := range f.Training(n) {
 			fmt.Fprintf(b, "%d,%d,train\n", k, i)
 		}
 		for _, i := range f.Val {

@@ -96,7 +96,7 @@ func (m *Model) Advice() problems.Advice {
 		a.Rows, a.Features = m.data.Dims()
 		if cv, ok := m.data.user.(*dataset.CrossValidation); ok {
 			for _, f := range cv.Folds {
-				a.Rows = min(a.Rows, len(f.Train))
+				a.Rows = min(a.Rows, f.Trained(len(cv.Data.Y)))
 			}
 		}
 	}
@@ -247,7 +247,7 @@ func (d *data) FoldTable(ctx context.Context) (*glm.Table, error) {
 	}
 	var folds [][]int
 	for _, f := range cv.Folds {
-		if len(f.Train)+len(f.Val) != n {
+		if f.Trained(n)+len(f.Val) != n {
 			return nil, nil
 		}
 		folds = append(folds, f.Val)

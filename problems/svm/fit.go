@@ -14,7 +14,7 @@ func (m *Model) Penalised() (lower.Fit, error) {
 // machine is that of a fold.
 func (m *Model) machine(t int) (*fits.SVM, error) {
 	f, rows := m.cv.Folds[t], m.folds[t]
-	s, err := fits.NewSVM(part(rows, f.Train), part(rows, f.Val), lowest, highest)
+	s, err := fits.NewSVM(part(rows, f.Training(len(rows.Y))), part(rows, f.Val), lowest, highest)
 	if err == nil && m.squared {
 		s = s.Squared()
 	}

@@ -183,7 +183,7 @@ func (m *Model) program(n int, of func(t int, h convex.Expr) convex.Expr) dca.Pr
 	p.Lo[0], p.Hi[0] = 0, math.Inf(1)
 	share := 1 / float64(len(m.cv.Folds))
 	for t, f := range m.cv.Folds {
-		train, val := newDesign(m.folds[t], f.Train), newDesign(m.folds[t], f.Val)
+		train, val := newDesign(m.folds[t], f.Training(len(m.folds[t].Y))), newDesign(m.folds[t], f.Val)
 		p.Blocks = append(p.Blocks, func(model *convex.Model, h convex.Expr) dca.Level {
 			w, c := model.Vector("w", len(m.h0)-1), model.Vector("c", 1)
 			return dca.Level{

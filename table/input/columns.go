@@ -217,6 +217,7 @@ func (s *Source) foldRows(r *Rows, l *learned, by divided, rows, held []int) (_ 
 	if l.reading != nil {
 		out.CV.Gaps = l.reading.Gaps(rows, out.CV.Folds)
 	}
+	split.Short(out.CV.Folds, len(rows))
 	return out, nil
 }
 

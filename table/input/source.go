@@ -284,9 +284,9 @@ func (s *Source) read(r *Rows) (err error) {
 		return err
 	}
 	for k, f := range r.CV.Folds {
-		if len(f.Train) < 2 {
+		if trained := f.Trained(len(r.CV.Data.Y)); trained < 2 {
 			return fmt.Errorf("%s: fold %d has %d training row, expected at least 2",
-				strings.Join(s.Files(), ", "), k, len(f.Train))
+				strings.Join(s.Files(), ", "), k, trained)
 		}
 	}
 	return nil

@@ -8,6 +8,46 @@ import (
 // Fold says which rows of a table train a model and which validate it.
 type Fold struct {
 	Train, Val []int
+	// Others says in the place of Train that all rows but Val train.
+	Others bool
+}
+
+// Training are the rows of a table of n that train.
+func (f Fold) Training(n int) []int {
+	if !f.Others {
+		return f.Train
+	}
+	val, list := make([]bool, n), make([]int, 0, n)
+	for _, i := range f.Val {
+		if 0 <= i && i < n {
+			val[i] = true
+		}
+	}
+	for i, validates := range val {
+		if !validates {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+// Trained is how many rows of a table of n train.
+func (f Fold) Trained(n int) int {
+	if f.Others {
+		return n - len(f.Val)
+	}
+	return len(f.Train)
+}
+
+// Short says in the place of lists of training rows that all others train, where that is so, as those of all folds take
+// several times the memory of a column.
+func Short(folds []Fold, n int) {
+	for k := range folds {
+		short := Fold{Val: folds[k].Val, Others: true}
+		if short.Trained(n) == len(folds[k].Train) && slices.Equal(short.Training(n), folds[k].Train) {
+			folds[k] = short
+		}
+	}
 }
 
 // Folds splits n rows into t parts at random; each part validates the model of one fold, which the other parts train.
@@ -113,7 +153,7 @@ func CheckFolds(folds []Fold, n int) error {
 		for _, set := range []struct {
 			name string
 			rows []int
-		}{{"training", f.Train}, {"validation", f.Val}} {
+		}{{"training", f.Training(n)}, {"validation", f.Val}} {
 			if len(set.rows) == 0 {
 				return fmt.Errorf("fold %d has no %s rows", k, set.name)
 			}

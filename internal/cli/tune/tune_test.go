@@ -158,7 +158,7 @@ func TestFoldsByColumns(t *testing.T) {
 		}
 		require.Equal(t, c.val, validating(rows.CV), c.name)
 		for k, f := range rows.CV.Folds {
-			require.Equal(t, others(c.val[k]), f.Train, c.name)
+			require.Equal(t, others(c.val[k]), f.Training(len(rows.CV.Data.Y)), c.name)
 		}
 		require.Nil(t, rows.CV.Test)
 		for _, name := range []string{"ward", "day", "part"} { // of another purpose they are features
@@ -173,7 +173,7 @@ func TestFoldsByColumns(t *testing.T) {
 	require.Equal(t, []split.Fold{
 		{Train: []int{1, 3, 5}, Val: []int{7, 9, 10}},
 		{Train: []int{1, 3, 5, 7, 9, 10}, Val: []int{4, 6, 11}},
-		{Train: []int{1, 3, 4, 5, 6, 7, 9, 10, 11}, Val: []int{0, 2, 8}},
+		{Val: []int{0, 2, 8}, Others: true},
 	}, rows.CV.Folds)
 
 	// The last quarter is for the test, and of the others the last two thirds validate.
@@ -182,8 +182,7 @@ func TestFoldsByColumns(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []float64{1, 4, 9}, rows.CV.Test.Y)
 	require.Equal(t, []float64{2, 3, 5, 7, 6, 8, 1, 2, 3}, rows.CV.Data.Y)
-	require.Equal(t, []split.Fold{{Train: []int{0, 1, 3}, Val: []int{5, 6, 7}}, {Train: []int{0, 1, 3, 5, 6, 7},
-		Val: []int{2, 4, 8}}}, rows.CV.Folds)
+	require.Equal(t, []split.Fold{{Train: []int{0, 1, 3}, Val: []int{5, 6, 7}}, {Val: []int{2, 4, 8}, Others: true}}, rows.CV.Folds)
 
 	// Without folds --split goes by columns as well.
 	rows = must.Of(readDesign(t, false, "--data", data, "--time", "day", "--split", "6/3/rest"))(t)

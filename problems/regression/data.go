@@ -86,6 +86,15 @@ func (d *data) part(t int) part {
 	return d.newPart(d.inUnits(d.user.Training(t)), d.inUnits(d.held[t]))
 }
 
+// trained is how many rows train a split or fold t.
+func (d *data) trained(t int) int {
+	n, _ := d.Dims()
+	if cv, ok := d.user.(*dataset.CrossValidation); ok {
+		return cv.Folds[t].Trained(n)
+	}
+	return n
+}
+
 // targetUnit returns the mean, 0 without center, and the standard deviation, 1 where it vanishes; of several targets 0
 // and the root of the mean of their variances.
 func targetUnit(rows *dataset.Data, center bool) (shift, sd float64) {

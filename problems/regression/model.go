@@ -94,10 +94,8 @@ func (m *Model) Advice() problems.Advice {
 	a := m.spec.Advice
 	if m.data.outputs == 1 && !m.data.net.noConstant { // else rows do not determine coefficients one by one
 		a.Rows, a.Features = m.data.Dims()
-		if cv, ok := m.data.user.(*dataset.CrossValidation); ok {
-			for _, f := range cv.Folds {
-				a.Rows = min(a.Rows, f.Trained(len(cv.Data.Y)))
-			}
+		for t := range m.data.held {
+			a.Rows = min(a.Rows, m.data.trained(t))
 		}
 	}
 	a.Folds = m.data.Folds() > 1
@@ -273,8 +271,11 @@ func (d *data) FoldTable(ctx context.Context) (*glm.Table, error) {
 // hasRoom says whether there is memory for the rows of all parts as tables of package glm.
 func (d *data) hasRoom() bool {
 	_, p := d.Dims()
-	of := d.parts[0]()
-	return glm.Sparse(of.fit.X) || glm.Fits(len(of.fit.Y)+len(of.choose.Y), p, len(d.parts))
+	if len(d.parts) == 1 {
+		of := d.parts[0]()
+		return glm.Sparse(of.fit.X) || glm.Fits(len(of.fit.Y)+len(of.choose.Y), p, 1)
+	}
+	return glm.Sparse(d.inUnits(d.user.Table()).X) || glm.Fits(d.trained(0)+len(d.held[0].Y), p, len(d.parts))
 }
 
 // table has rows with the terms, and folds that leave some of them out.

@@ -232,7 +232,7 @@ func TestOpenLarge(t *testing.T) {
 		for _, f := range cv.Folds {
 			part := part(m.rows, f.Train)
 			g := must.Of(machine.New(part.X, part.Y, part.Weights))(t)
-			s := must.Of(g.Solve(context.Background(), lambda, []float64{openBound}, machine.Options{Tol: 1e-9}))(t)
+			s := must.Of(g.Solve(context.Background(), lambda, []float64{openBound}, 1e-9, nil))(t)
 			require.Equal(t, outcome.Converged, s.Status)
 			hinge += meanHinge(cv.Data, f.Val, [2]float64{1, 1}, s.W, s.C) / 2
 			score += meanScore(cv.Data, f.Val, [2]float64{1, 1}, s.W, s.C) / 2

@@ -36,7 +36,7 @@ func within(h []float64) training {
 	}}
 	if h[0] > 0 {
 		t.fit = func(ctx context.Context, g *machine.Problem) (*machine.Solution, error) {
-			s, err := g.Within(ctx, h[0], h[1:], machine.Options{Tol: finalGap})
+			s, err := g.Within(ctx, h[0], h[1:], finalGap, nil)
 			if err != nil {
 				return nil, err
 			}
@@ -51,7 +51,7 @@ func weighted(h []float64) training {
 	h = slices.Concat(lower.Positive(h[:1]), h[1:])
 	return training{
 		fit: func(ctx context.Context, g *machine.Problem) (*machine.Solution, error) {
-			return g.Solve(ctx, h[0], h[1:], machine.Options{Tol: finalGap})
+			return g.Solve(ctx, h[0], h[1:], finalGap, nil)
 		},
 		model: func(m *convex.Model, loss convex.Expr, w *convex.Variable) {
 			m.Minimize(convex.Add(loss, convex.Scale(h[0]/2, convex.SumSquares(w))))

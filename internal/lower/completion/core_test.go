@@ -101,11 +101,10 @@ func TestFactoredAgainstDense(t *testing.T) {
 		var start *Solution
 		for _, share := range []float64{0.5, 0.2, 0.1} {
 			name := fmt.Sprint(tol, share)
-			o := Options{Tol: tol, Start: start}
-			s := must.Of(c.Solve(context.Background(), []float64{share * top}, o))(t)
+			s := must.Of(c.Solve(context.Background(), []float64{share * top}, tol, start))(t)
 			require.Equal(t, outcome.Converged, s.Status, name)
 			require.LessOrEqual(t, c.Relative(s.Gap), tol, name)
-			again := must.Of(c.Solve(context.Background(), []float64{share * top}, o))(t)
+			again := must.Of(c.Solve(context.Background(), []float64{share * top}, tol, start))(t)
 			require.Equal(t, s, again, "the same bytes")
 			start = s
 			objective, bound := penalised(t, c, &d, share*top, s)
@@ -121,8 +120,8 @@ func TestManyFeatures(t *testing.T) {
 	small, large := d.problem(t, false), d.problem(t, false)
 	large.interior = nil
 	w := weights(0.3*small.LambdaMax(), 0.3*small.LambdaMax(), d.groups)
-	a := must.Of(small.Solve(context.Background(), w, Options{Tol: 1e-9}))(t)
-	b := must.Of(large.Solve(context.Background(), w, Options{Tol: 1e-7}))(t)
+	a := must.Of(small.Solve(context.Background(), w, 1e-9, nil))(t)
+	b := must.Of(large.Solve(context.Background(), w, 1e-7, nil))(t)
 	require.Equal(t, outcome.Converged, b.Status)
 	require.InDelta(t, a.Objective, b.Objective, 2e-7*small.groups.Scale)
 	require.NotZero(t, floats.Norm(b.B, 1))
@@ -229,14 +228,14 @@ func TestInteriorGap(t *testing.T) {
 			for _, share := range []float64{1.01, 0.9, 0.1, 0.01, 1e-3, 1e-4} {
 				for _, ratio := range []float64{0.03, 1, 30} {
 					w := weights(share*top, ratio*share*top, d.groups)
-					s := must.Of(c.Solve(ctx, w, Options{Tol: 1e-9}))(t)
+					s := must.Of(c.Solve(ctx, w, 1e-9, nil))(t)
 					name := fmt.Sprint(intercept, shape, share, ratio)
 					require.Equal(t, outcome.Converged, s.Status, name)
 					require.Zero(t, s.Outer, name)
 					require.LessOrEqual(t, s.Newton, 25, name)
 					objective, unit := definition(t, d, w, s), c.groups.Scale
 					require.InDelta(t, objective, s.Objective, 1e-9*unit, name)
-					far := must.Of(other.Solve(ctx, w, Options{Tol: 1e-10, Start: s}))(t)
+					far := must.Of(other.Solve(ctx, w, 1e-10, s))(t)
 					require.InDelta(t, far.Objective-far.Gap, objective, 1.2e-9*unit, name)
 				}
 			}
@@ -262,8 +261,8 @@ func TestInteriorAgainstNewton(t *testing.T) {
 			top := small.LambdaMax()
 			for _, share := range []float64{0.3, 0.1, 0.03} {
 				w := weights(share*top, 0.6*share*top, d.groups)
-				a := must.Of(small.Solve(ctx, w, Options{Tol: 1e-10}))(t)
-				b := must.Of(large.Solve(ctx, w, Options{Tol: 1e-12}))(t)
+				a := must.Of(small.Solve(ctx, w, 1e-10, nil))(t)
+				b := must.Of(large.Solve(ctx, w, 1e-12, nil))(t)
 				require.InDelta(t, b.Objective, a.Objective, 2e-10*b.Objective+1e-10*small.groups.Scale)
 				require.Equal(t, b.Left == nil, a.Left == nil)
 				if a.Left != nil {
@@ -297,7 +296,7 @@ func TestWithin(t *testing.T) {
 			c := d.problem(t, intercept)
 			for _, share := range []float64{0.5, 0.1, 0.01, 1e-3} {
 				w := weights(share*c.LambdaMax(), 0.5*share*c.LambdaMax(), d.groups)
-				s := must.Of(c.Solve(ctx, w, Options{Tol: 1e-11}))(t)
+				s := must.Of(c.Solve(ctx, w, 1e-11, nil))(t)
 				const least = 1e-7 // in the place of zero
 				r, loss := []float64{least}, 0.0
 				var gamma mat.Dense
@@ -314,7 +313,7 @@ func TestWithin(t *testing.T) {
 					loss += v * v / float64(2*len(d.y))
 				}
 				name := fmt.Sprint(intercept, shape, share)
-				o, l := must.Both(c.Within(ctx, r, Options{Tol: 1e-9}))(t)
+				o, l := must.Both(c.Within(ctx, r, 1e-9))(t)
 				require.Equal(t, outcome.Converged, o.Status, name)
 				require.LessOrEqual(t, o.Newton, 25, name)
 				slack := least * floats.Sum(w)
@@ -339,10 +338,10 @@ func TestWithin(t *testing.T) {
 		}
 	}
 	c := draw(5, 6, 6, 3, 0.8).problem(t, false)
-	_, _, err := c.Within(ctx, []float64{1, 0}, Options{})
+	_, _, err := c.Within(ctx, []float64{1, 0}, 1e-8)
 	require.ErrorContains(t, err, "bound 1 of a completion is 0")
 	c.interior = nil
-	_, _, err = c.Within(ctx, []float64{1, 1}, Options{})
+	_, _, err = c.Within(ctx, []float64{1, 1}, 1e-8)
 	require.ErrorContains(t, err, "too many for the constrained form")
 }
 
@@ -356,7 +355,7 @@ func TestDerivativeAtRandomWeights(t *testing.T) {
 	x := design.New(other.x)
 	v := normals(rng, len(other.y))
 	value := func(w []float64, tol float64) (float64, *Solution) {
-		s := must.Of(c.Solve(ctx, w, Options{Tol: tol}))(t)
+		s := must.Of(c.Solve(ctx, w, tol, nil))(t)
 		f := make([]float64, len(v))
 		x.Mul(f, s.B)
 		if s.Left != nil {

@@ -232,8 +232,8 @@ func TestFactoredAgainstInterior(t *testing.T) {
 			var start *Solution
 			for _, share := range []float64{1.01, 0.5, 0.1, 0.02} {
 				w := weights(share*top, 0.7*share*top, d.groups)
-				a := must.Of(want.Solve(context.Background(), w, Options{Tol: 1e-10}))(t)
-				b := must.Of(got.Solve(context.Background(), w, Options{Tol: 1e-9, Start: start}))(t)
+				a := must.Of(want.Solve(context.Background(), w, 1e-10, nil))(t)
+				b := must.Of(got.Solve(context.Background(), w, 1e-9, start))(t)
 				start = b
 				scale := want.groups.Scale
 				require.Contains(t, []outcome.Stop{outcome.Converged, numerics.Exhausted}, b.Status,
@@ -302,7 +302,7 @@ func TestFactoredCancelled(t *testing.T) {
 	require.NotNil(t, c.joint)
 	for _, n := range []int{0, 1, 5, 20, 100} {
 		ctx := stoptest.After(n)
-		s := must.Of(c.Solve(ctx, []float64{0.01 * c.LambdaMax()}, Options{Tol: 1e-12}))(t)
+		s := must.Of(c.Solve(ctx, []float64{0.01 * c.LambdaMax()}, 1e-12, nil))(t)
 		require.Equal(t, outcome.Cancelled, s.Status, n)
 		require.LessOrEqual(t, ctx.Looks(), n+12, "it asked again and again")
 	}
@@ -316,7 +316,7 @@ func TestFirstColumns(t *testing.T) {
 	s := j.Joint()
 	for _, share := range []float64{1.01, 0.4} {
 		w := weights(share*c.LambdaMax(), share*c.LambdaMax(), d.groups)
-		want := must.Of(c.Solve(context.Background(), w, Options{Tol: 1e-9}))(t)
+		want := must.Of(c.Solve(context.Background(), w, 1e-9, nil))(t)
 		weights := bilevel.JointWeights{Train: 1, Tol: 1e-9, Gap: 1e-5, Penalties: w}
 		pt := must.Of(s.Solve(context.Background(), &weights))(t)
 		require.InDelta(t, want.Objective, pt.Objective, 1e-5*want.Objective)

@@ -36,27 +36,6 @@ type Data struct {
 	Groups [][]int
 }
 
-// Options of one solve. The zero value asks for the defaults.
-type Options struct {
-	// Tol bounds the duality gap at the end, relative to the objective at b = 0 and G = 0 (with an intercept, at its best
-	// b0). Default 1e-8.
-	Tol float64
-	// Start is a solution of the same problem at other weights to start from, or nil.
-	Start *Solution
-}
-
-func (o Options) withDefaults() (Options, error) {
-	if !(o.Tol >= 0) || math.IsInf(o.Tol, 1) {
-		return o, fmt.Errorf("completion: tolerance %g, expected a finite number that is not negative", o.Tol)
-	}
-	if o.Tol == 0 {
-		o.Tol = defaultTol
-	}
-	return o, nil
-}
-
-const defaultTol = 1e-8
-
 // Solution is a point, and how near to the optimum it is proven to be.
 type Solution struct {
 	Status outcome.Stop
@@ -109,12 +88,15 @@ func Small(train, val, m, n int) bool {
 // LambdaMax is the smallest weight that, common to all penalties, makes G and b zero.
 func (c *Problem) LambdaMax() float64 { return c.joint.LambdaMax() }
 
-// Relative is a gap in units of the objective at zero, that of [Options.Tol].
+// Relative is a gap in units of the objective at zero, that of tolerances.
 func (c *Problem) Relative(gap float64) float64 { return c.groups.Relative(gap) }
 
-// check says what is wrong with weights or bounds: there are one of the nuclear norm and one for each group, all
-// positive.
-func (c *Problem) check(name string, of []float64) error {
+// check says what is wrong with weights or bounds, of which there are one of the nuclear norm and one for each group,
+// all positive, or with a tolerance.
+func (c *Problem) check(name string, of []float64, tol float64) error {
+	if !(tol >= 0) || math.IsInf(tol, 1) {
+		return fmt.Errorf("completion: tolerance %g, expected a finite number that is not negative", tol)
+	}
 	if groups := len(c.groups.Members); len(of) != 1+groups {
 		return fmt.Errorf("completion: %d %ss, expected one of the nuclear norm and one for each of %d groups", len(of), name,
 			groups)
@@ -127,42 +109,40 @@ func (c *Problem) check(name string, of []float64) error {
 	return nil
 }
 
-// Solve returns a solution at the weights, w_0 and one for each group. The error is for weights or options without
-// meaning; how the solve ended is the status of the solution.
-func (c *Problem) Solve(ctx context.Context, w []float64, o Options) (*Solution, error) {
-	o, err := o.withDefaults()
-	if err != nil {
+// Solve returns a solution at the weights, w_0 and one for each group. The tolerance bounds the duality gap at the end,
+// relative to the objective at b = 0 and G = 0 (with an intercept, at its best b0); start is a solution of the same
+// problem at other weights to start from, or nil. The error is for input without meaning; how the solve ended is the
+// status of the solution.
+func (c *Problem) Solve(ctx context.Context, w []float64, tol float64, start *Solution) (*Solution, error) {
+	if err := c.check("weight", w, tol); err != nil {
 		return nil, err
 	}
-	if err := c.check("weight", w); err != nil {
-		return nil, err
-	}
-	if start := o.Start; start != nil {
+	if start != nil {
 		if p := c.groups.X.Columns(); len(start.B) != p {
 			return nil, fmt.Errorf("completion: the start has %d coefficients, expected %d", len(start.B), p)
 		}
 	}
 	newtons := 0
 	if c.interior != nil {
-		out := c.interiorSolve(ctx, w, o.Tol)
+		out := c.interiorSolve(ctx, w, tol)
 		if out.Status != numerics.Exhausted {
 			return out, nil
 		}
-		o.Start, newtons = out, out.Newton
+		start, newtons = out, out.Newton
 	}
-	out := c.solveFactored(ctx, w, o)
+	out := c.solveFactored(ctx, w, tol, start)
 	out.Newton = newtons
 	return out, nil
 }
 
 // solveFactored solves by the factors alone.
-func (c *Problem) solveFactored(ctx context.Context, w []float64, o Options) *Solution {
-	f := c.joint.at(o.Start)
+func (c *Problem) solveFactored(ctx context.Context, w []float64, tol float64, start *Solution) *Solution {
+	f := c.joint.at(start)
 	f.end.Begin(ctx, 0)
 	defer f.end.End()
 	f.weigh(&bilevel.JointWeights{Train: 1, Penalties: w})
 	out := &Solution{B: f.x}
-	out.Objective, out.Gap, out.Status, out.Outer = f.minimize(o.Tol * c.groups.Scale)
+	out.Objective, out.Gap, out.Status, out.Outer = f.minimize(tol * c.groups.Scale)
 	if f.k > 0 {
 		out.Left, out.Right = mat.NewDense(c.m, f.k, f.a), mat.NewDense(c.n, f.k, f.b)
 	}

@@ -91,7 +91,7 @@ func TestKnownMatrix(t *testing.T) {
 	require.True(t, svd.Factorize(full, mat.SVDThin))
 	values := svd.Values(nil)
 	w := []float64{values[1] * 0.5 / 63}
-	s := must.Of(c.Solve(context.Background(), w, Options{Tol: 1e-13}))(t)
+	s := must.Of(c.Solve(context.Background(), w, 1e-13, nil))(t)
 	var u, v, want, got mat.Dense
 	svd.UTo(&u)
 	svd.VTo(&v)
@@ -104,7 +104,7 @@ func TestKnownMatrix(t *testing.T) {
 	want.Mul(&u, v.T())
 	got.Mul(s.Left, s.Right.T())
 	require.True(t, mat.EqualApprox(&want, &got, 1e-7))
-	zero := must.Of(c.Solve(context.Background(), []float64{c.LambdaMax() * 1.0001}, Options{Start: s}))(t)
+	zero := must.Of(c.Solve(context.Background(), []float64{c.LambdaMax() * 1.0001}, 1e-8, s))(t)
 	require.Nil(t, zero.Left)
 }
 
@@ -119,9 +119,9 @@ func TestNonsense(t *testing.T) {
 	_, err = New(short, false)
 	require.ErrorContains(t, err, "column indices")
 	c := must.Of(New(d.data(), false))(t)
-	_, err = c.Solve(context.Background(), []float64{0, 1}, Options{})
+	_, err = c.Solve(context.Background(), []float64{0, 1}, 1e-8, nil)
 	require.ErrorContains(t, err, "weight 0 of a completion is 0")
-	_, err = c.Solve(context.Background(), []float64{1}, Options{})
+	_, err = c.Solve(context.Background(), []float64{1}, 1e-8, nil)
 	require.ErrorContains(t, err, "1 weights, expected one of the nuclear norm and one for each of")
 }
 
@@ -129,7 +129,7 @@ func TestStopped(t *testing.T) {
 	c := draw(3, 9, 8, 2, 0.5).problem(t, true)
 	lowertest.StopsInTime(t, map[string]func(ctx context.Context) lowertest.End{
 		"completion": func(ctx context.Context) lowertest.End {
-			s := must.Of(c.Solve(ctx, []float64{0.1 * c.LambdaMax(), 0.1 * c.LambdaMax()}, Options{}))(t)
+			s := must.Of(c.Solve(ctx, []float64{0.1 * c.LambdaMax(), 0.1 * c.LambdaMax()}, 1e-8, nil))(t)
 			return lowertest.End{Status: s.Status, Objective: s.Objective}
 		},
 	})
@@ -143,7 +143,7 @@ func TestSameBytesOnAnyThreads(t *testing.T) {
 	weight := 0.08 * c.LambdaMax()
 	solve := func(threads int) *Solution {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(threads))
-		return must.Of(c.Solve(context.Background(), []float64{weight}, Options{Tol: 1e-3}))(t)
+		return must.Of(c.Solve(context.Background(), []float64{weight}, 1e-3, nil))(t)
 	}
 	one := solve(1)
 	require.Equal(t, outcome.Converged, one.Status)
@@ -170,7 +170,7 @@ func ExampleProblem_Solve() {
 		fmt.Println(err)
 		return
 	}
-	s, err := c.Solve(context.Background(), []float64{1e-4}, Options{})
+	s, err := c.Solve(context.Background(), []float64{1e-4}, 1e-8, nil)
 	if err != nil {
 		fmt.Println(err)
 		return

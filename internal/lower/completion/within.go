@@ -16,26 +16,23 @@ import (
 //	minimize over b, G (and b0)   1/(2N) |y - X b - G_known - b0|^2   subject to   |G|_* <= r_0,   |b^(g)|_2 <= r_g,
 //
 // by the interior-point method, for completions that are [Problem.Small]. The multipliers of the bounds are weights at
-// which the penalty form has the same solution, each the rate at which the objective falls as its bound grows. Of o,
-// Tol counts.
+// which the penalty form has the same solution, each the rate at which the objective falls as its bound grows. The
+// tolerance is that of [Problem.Solve].
 // The status is Optimal or, where the gap stayed above the tolerance, Exhausted: the method is not for bounds so large
 // that the known entries are interpolated.
-func (c *Problem) Within(ctx context.Context, radii []float64, o Options) (s *Solution, multipliers []float64,
+func (c *Problem) Within(ctx context.Context, radii []float64, tol float64) (s *Solution, multipliers []float64,
 	err error) {
-	if o, err = o.withDefaults(); err != nil {
-		return nil, nil, err
-	}
 	if c.interior == nil {
 		return nil, nil, fmt.Errorf("completion: %d known entries of a matrix of %d x %d are too many for the constrained "+
 			"form, at most %d and one dimension of at most %d are not", len(c.row), c.m, c.n, interiorMost, interiorOrder)
 	}
-	if err := c.check("bound", radii); err != nil {
+	if err := c.check("bound", radii, tol); err != nil {
 		return nil, nil, err
 	}
 	p := newInterior(c, radii, radii)
 	N, scale := float64(len(c.row)), c.groups.Scale
 	out := &Solution{Status: outcome.Converged, B: make([]float64, c.groups.X.Columns())}
-	target := interiorShare * o.Tol * scale * N
+	target := interiorShare * tol * scale * N
 	if !p.beginWithin() { // y is zero
 		c.finish(out)
 		return out, make([]float64, len(radii)), nil
@@ -45,7 +42,7 @@ func (c *Problem) Within(ctx context.Context, radii []float64, o Options) (s *So
 	switch {
 	case ctx.Err() != nil:
 		out.Status = outcome.Cancelled
-	case !(out.Gap <= o.Tol*scale):
+	case !(out.Gap <= tol*scale):
 		out.Status = numerics.Exhausted
 	}
 	p.within(out)

@@ -107,11 +107,11 @@ func (m *completionFit) Solve(
 		return nil, fmt.Errorf("fits: %d hyperparameters, expected %d", len(lambda), m.Dim())
 	}
 	pt := &lower.Point{Lambda: slices.Clone(lambda)}
-	o := completion.Options{Tol: tol}
+	var from *completion.Solution
 	if start != nil {
-		o.Start = start.State.(*completionState).Solution
+		from = start.State.(*completionState).Solution
 	}
-	s, err := m.completion.Solve(ctx, pt.Lambda, o)
+	s, err := m.completion.Solve(ctx, pt.Lambda, tol, from)
 	if err != nil {
 		return nil, err
 	}

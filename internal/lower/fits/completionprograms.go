@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/conetune/conetune/internal/lower/bilevel"
-	"github.com/conetune/conetune/internal/lower/completion"
 	"github.com/conetune/conetune/internal/lower/multipliers"
 	"github.com/conetune/conetune/internal/lower/separable"
 	"github.com/conetune/conetune/outcome"
@@ -79,7 +78,7 @@ func (interiorWithin) Begin(context.Context, []float64, [][]float64) error { ret
 
 // Solve implements [bilevel.WithinSolver].
 func (s interiorWithin) Solve(ctx context.Context, radii []float64, tol float64) (*bilevel.Within, error) {
-	at, lambda, err := s.completion.Within(ctx, radii, completion.Options{Tol: s.completion.Relative(tol)})
+	at, lambda, err := s.completion.Within(ctx, radii, s.completion.Relative(tol))
 	if err != nil {
 		return nil, err
 	}

@@ -325,7 +325,7 @@ var scaled = []struct {
 		g := must.Of(completion.New(data, d.intercept))(t)
 		return twice(func(start *completion.Solution) (*completion.Solution, answer) {
 			w := append(spread(d.rng, 1, 12), spread(d.rng, len(members), 12)...)
-			s := must.Of(g.Solve(context.Background(), w, completion.Options{Tol: tol, Start: start}))(t)
+			s := must.Of(g.Solve(context.Background(), w, tol, start))(t)
 			low := mat.NewDense(m, n, nil)
 			if s.Left != nil {
 				low.Mul(s.Left, s.Right.T())

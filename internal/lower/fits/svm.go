@@ -147,11 +147,12 @@ func (m *SVM) Solve(ctx context.Context, lambda []float64, tol float64, start *l
 		return nil, fmt.Errorf("fits: %d hyperparameters of the support vector machine, expected lambda and %d bounds",
 			len(lambda), m.Dim()-1)
 	}
-	o, h := machine.Options{Tol: tol}, slices.Concat(lambda, m.bound)
+	var from *machine.Solution
+	h := slices.Concat(lambda, m.bound)
 	if start != nil {
-		o.Start = start.State.(*svmState).Solution
+		from = start.State.(*svmState).Solution
 	}
-	s, err := m.train.Solve(ctx, h[0], h[1:], o)
+	s, err := m.train.Solve(ctx, h[0], h[1:], tol, from)
 	if err != nil {
 		return nil, err
 	}

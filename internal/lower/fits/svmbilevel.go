@@ -68,7 +68,7 @@ func (s *svmWithin) Solve(ctx context.Context, radii []float64, tol float64) (*b
 		return nil, fmt.Errorf("fits: %d radii of the support vector machine, expected that of the norm and %d bounds",
 			len(radii), f.Dim()-1)
 	}
-	w, err := f.train.Within(ctx, radii[0], radii[1:], machine.Options{Tol: f.train.Relative(tol), Start: s.last})
+	w, err := f.train.Within(ctx, radii[0], radii[1:], f.train.Relative(tol), s.last)
 	if err != nil {
 		return nil, err
 	}

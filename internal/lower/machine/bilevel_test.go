@@ -50,7 +50,7 @@ func TestWithin(t *testing.T) {
 		for _, r := range []float64{1e-3, 0.1, 0.6, 10} {
 			for _, bound := range [][]float64{{1e-6}, {0.3}, {10}, {0.5, 0.2, 0.05, 1, 0.01}} {
 				name := fmt.Sprint(n, " ", r, " ", bound)
-				s := must.Of(g.Within(ctx, r, bound, Options{Tol: 1e-9}))(t)
+				s := must.Of(g.Within(ctx, r, bound, 1e-9, nil))(t)
 				require.Contains(t, []outcome.Stop{outcome.Converged, numerics.Exhausted}, s.Status, name)
 				require.LessOrEqual(t, floats.Dot(s.W, s.W)/2, r*(1+1e-12), name)
 				for j, w := range s.W {
@@ -72,7 +72,7 @@ func TestWithin(t *testing.T) {
 			}
 		}
 		bound := []float64{0.5, 0.2, 0.05, 1, 0.01}
-		s := must.Of(g.Within(ctx, 0.1, bound, Options{Tol: 1e-10}))(t)
+		s := must.Of(g.Within(ctx, 0.1, bound, 1e-10, nil))(t)
 		require.Positive(t, s.Lambda)
 		for k, want := range append([]float64{s.Lambda}, s.Bound...) {
 			loss := func(h float64) float64 {
@@ -82,7 +82,7 @@ func TestWithin(t *testing.T) {
 				} else {
 					b[k-1] *= 1 + h
 				}
-				m := must.Of(g.Within(ctx, r, b, Options{Tol: 1e-10}))(t)
+				m := must.Of(g.Within(ctx, r, b, 1e-10, nil))(t)
 				return m.Loss
 			}
 			unit := 0.1
@@ -94,9 +94,9 @@ func TestWithin(t *testing.T) {
 	}
 	x, y, _ := sample(6, 30, 3, false)
 	g := must.Of(New(design.New(x), y, nil))(t)
-	_, err := g.Within(ctx, 0, []float64{1}, Options{})
+	_, err := g.Within(ctx, 0, []float64{1}, 1e-8, nil)
 	require.ErrorContains(t, err, "radius is 0")
-	_, err = g.Within(ctx, 1, []float64{0}, Options{})
+	_, err = g.Within(ctx, 1, []float64{0}, 1e-8, nil)
 	require.ErrorContains(t, err, "bound 0 is 0")
 }
 
@@ -123,7 +123,7 @@ func centre(t *testing.T, trains []*Problem, h []float64, alpha, rho float64) *b
 	}
 	c.High[0] = 1000
 	for _, g := range trains {
-		w := must.Of(g.Within(context.Background(), h[0], h[1:], Options{Tol: 1e-10}))(t)
+		w := must.Of(g.Within(context.Background(), h[0], h[1:], 1e-10, nil))(t)
 		c.X = append(c.X, [][]float64{w.W, {w.C}})
 		c.Value += w.Loss / float64(len(trains))
 		for j, v := range append([]float64{w.Lambda}, w.Bound...) {
@@ -262,7 +262,7 @@ func TestSquaredHinge(t *testing.T) {
 			for _, lambda := range []float64{1e4, 1, 1e-2, 1e-4, 1e-6} {
 				for _, bound := range []float64{math.Inf(1), 10, 0.3, 1e-2, 1e-6} {
 					what := fmt.Sprint(name, " ", k, " ", lambda, " ", bound)
-					s := must.Of(g.Solve(context.Background(), lambda, []float64{bound}, Options{Tol: 1e-12, Start: last}))(t)
+					s := must.Of(g.Solve(context.Background(), lambda, []float64{bound}, 1e-12, last))(t)
 					squaredOptimal(t, x, y, u, lambda, g, s, what)
 					last = s
 				}
@@ -279,7 +279,7 @@ func TestSquaredHingeWide(t *testing.T) {
 		u := slices.Repeat([]float64{1}, n)
 		g := must.Of(New(design.New(matrices.Compress(x)), y, nil))(t).Squared()
 		for _, bound := range []float64{math.Inf(1), 0.1} {
-			s := must.Of(g.Solve(context.Background(), 1e-3, []float64{bound}, Options{Tol: 1e-12}))(t)
+			s := must.Of(g.Solve(context.Background(), 1e-3, []float64{bound}, 1e-12, nil))(t)
 			squaredOptimal(t, x, y, u, 1e-3, g, s, fmt.Sprint(n, bound))
 		}
 	}
@@ -318,7 +318,7 @@ func TestSquaredHingePeer(t *testing.T) {
 		{0.001, 0.1114009618187482, []float64{0.9948931447587352, -0.6448156507757763, -0.14202751241441505,
 			0.2735276680348623, 0.7440158336116776, 0.014627384501185099}},
 	} {
-		s := must.Of(g.Solve(context.Background(), c.lambda, []float64{math.Inf(1)}, Options{Tol: 1e-13}))(t)
+		s := must.Of(g.Solve(context.Background(), c.lambda, []float64{math.Inf(1)}, 1e-13, nil))(t)
 		require.InDeltaSlice(t, c.w, s.W, 1e-6)
 		require.InDelta(t, c.b0, -s.C, 1e-6)
 	}
@@ -335,8 +335,8 @@ func TestSquaredHingeDerivatives(t *testing.T) {
 func TestSquaredHingeWithin(t *testing.T) {
 	x, y := waves()
 	g := must.Of(New(design.New(x), y, nil))(t).Squared()
-	s := must.Of(g.Solve(context.Background(), 0.1, []float64{0.5}, Options{Tol: 1e-13}))(t)
-	w := must.Of(g.Within(context.Background(), floats.Dot(s.W, s.W)/2, []float64{0.5}, Options{Tol: 1e-12}))(t)
+	s := must.Of(g.Solve(context.Background(), 0.1, []float64{0.5}, 1e-13, nil))(t)
+	w := must.Of(g.Within(context.Background(), floats.Dot(s.W, s.W)/2, []float64{0.5}, 1e-12, nil))(t)
 	require.InDelta(t, g.Loss(s.W, s.C), w.Loss, 1e-11)
 	require.InDelta(t, 0.1, w.Lambda, 1e-4)
 	require.InDeltaSlice(t, s.W, w.W, 1e-5)
@@ -376,14 +376,14 @@ func TestZero(t *testing.T) {
 			}
 		}
 		for _, lambda := range []float64{10, 1e-3, 1e-6} {
-			s := must.Of(g.Solve(context.Background(), lambda, []float64{50}, Options{Tol: 1e-9}))(t)
+			s := must.Of(g.Solve(context.Background(), lambda, []float64{50}, 1e-9, nil))(t)
 			require.Equal(t, outcome.Converged, s.Status)
 			require.InDelta(t, 2*less, s.Objective, 1e-9)
 			require.LessOrEqual(t, lambda/2*floats.Dot(s.W, s.W), 1e-9)
 			_, _, sum := certificate(t, x, y, u, lambda, g, s, "")
 			require.InDelta(t, 0, floats.Norm(sum, 2), math.Sqrt(2*lambda*1e-9))
 			// And from there to other hyperparameters.
-			next := must.Of(g.Solve(context.Background(), lambda/7, []float64{0.3}, Options{Tol: 1e-9, Start: s}))(t)
+			next := must.Of(g.Solve(context.Background(), lambda/7, []float64{0.3}, 1e-9, s))(t)
 			require.InDelta(t, 2*less, next.Objective, 1e-9)
 		}
 	}
@@ -414,7 +414,7 @@ func TestBoundsOfManyScales(t *testing.T) {
 		y[0], y[1] = 1, -1
 		g := must.Of(New(design.FromColumns(n, p, columns), y, nil))(t)
 		lambda := math.Pow(10, 24*rng.Float64()-12)
-		s := must.Of(g.Solve(context.Background(), lambda, bound, Options{Tol: 1e-9}))(t)
+		s := must.Of(g.Solve(context.Background(), lambda, bound, 1e-9, nil))(t)
 		if s.Status != outcome.Converged && s.Status != numerics.Exhausted {
 			continue
 		}
@@ -443,7 +443,7 @@ func TestStopped(t *testing.T) {
 	g := must.Of(New(design.New(x), y, nil))(t)
 	lowertest.StopsInTime(t, map[string]func(ctx context.Context) lowertest.End{
 		"machine": func(ctx context.Context) lowertest.End {
-			s := must.Of(g.Solve(ctx, 1e-2, []float64{0.3}, Options{}))(t)
+			s := must.Of(g.Solve(ctx, 1e-2, []float64{0.3}, 1e-8, nil))(t)
 			return lowertest.End{Status: s.Status, Objective: s.Objective}
 		},
 	})

@@ -110,16 +110,6 @@ func (g *Problem) LambdaMax() float64 {
 	return top
 }
 
-// Options of one solve. The zero value asks for the defaults.
-type Options struct {
-	// Tol bounds the duality gap at the end, relative to the optimal value at w = 0. Default 1e-8.
-	Tol float64
-	// Start is a solution of the same problem at other hyperparameters to start from, or nil.
-	Start *Solution
-}
-
-const defaultTol = 1e-8
-
 // Solution is a point, and how near to the optimum it is proven to be.
 type Solution struct {
 	// Status is Optimal, Exhausted, Cancelled, Failed, or EpochLimit: after so much work on many rows of many features the
@@ -144,9 +134,12 @@ type Solution struct {
 }
 
 // Solve returns the solution for lambda > 0 and the bounds, one for all features or one for each, positive or +Inf: by
-// the method for many rows where they are that (see [Problem.Many]), else, and where that stalls, by a path. An error
-// is for input without meaning; how the solve ended is the status.
-func (g *Problem) Solve(ctx context.Context, lambda float64, bound []float64, o Options) (*Solution, error) {
+// the method for many rows where they are that (see [Problem.Many]), else, and where that stalls, by a path. The
+// tolerance bounds the duality gap at the end, relative to the optimal value at w = 0; start is a solution of the same
+// problem at other hyperparameters to start from, or nil. An error is for input without meaning; how the solve ended is
+// the status.
+func (g *Problem) Solve(ctx context.Context, lambda float64, bound []float64, tol float64, start *Solution) (*Solution,
+	error) {
 	if !(lambda > 0) || math.IsInf(lambda, 1) {
 		return nil, fmt.Errorf("machine: lambda is %g, expected a positive number", lambda)
 	}
@@ -162,14 +155,11 @@ func (g *Problem) Solve(ctx context.Context, lambda float64, bound []float64, o 
 			return nil, fmt.Errorf("machine: bound %d is %g, expected a positive number", j, b)
 		}
 	}
-	if o.Tol == 0 {
-		o.Tol = defaultTol
+	if !(tol > 0) {
+		return nil, fmt.Errorf("machine: the tolerance is %g, expected a positive number", tol)
 	}
-	if !(o.Tol > 0) {
-		return nil, fmt.Errorf("machine: the tolerance is %g, expected a positive number", o.Tol)
-	}
-	if o.Start != nil && len(o.Start.W) != p {
-		return nil, fmt.Errorf("machine: the start has %d coefficients, expected %d", len(o.Start.W), p)
+	if start != nil && len(start.W) != p {
+		return nil, fmt.Errorf("machine: the start has %d coefficients, expected %d", len(start.W), p)
 	}
 	// Bounds that no solution reaches are all the same: lambda/2 |w|^2 is at most the value at w = 0.
 	bound = slices.Clone(bound)
@@ -178,30 +168,30 @@ func (g *Problem) Solve(ctx context.Context, lambda float64, bound []float64, o 
 		bound[j] = math.Min(bound[j], wide)
 	}
 	if g.Many() {
-		return g.manyOrPath(ctx, lambda, bound, o), nil
+		return g.manyOrPath(ctx, lambda, bound, tol, start), nil
 	}
-	start := o.Start
 	if start != nil && start.state == nil {
 		start = nil
 	}
-	out := g.follow(ctx, lambda, bound, o.Tol, start)
+	out := g.follow(ctx, lambda, bound, tol, start)
 	// Where a path has come to its end with too large a gap, another one, from nothing, ends with one as large.
 	if start != nil && out.Status == outcome.NumericalError && math.IsInf(out.Gap, 1) {
-		out = g.follow(ctx, lambda, bound, o.Tol, nil)
+		out = g.follow(ctx, lambda, bound, tol, nil)
 	}
 	return out, nil
 }
 
 // manyOrPath solves by the method for many rows, and by a path where that stalls. A path over many rows of many
 // features would take hours, and the squared hinge has none: there the point stays as it is, with its gap.
-func (g *Problem) manyOrPath(ctx context.Context, lambda float64, bound []float64, o Options) *Solution {
-	out := g.solveMany(ctx, lambda, bound, o)
+func (g *Problem) manyOrPath(ctx context.Context, lambda float64, bound []float64, tol float64,
+	start *Solution) *Solution {
+	out := g.solveMany(ctx, lambda, bound, tol, start)
 	switch {
 	case out.Status != outcome.Stalled:
 	case g.Wide() || g.squared:
 		out.Status = outcome.IterationLimit
 	default:
-		out = g.follow(ctx, lambda, bound, o.Tol, nil)
+		out = g.follow(ctx, lambda, bound, tol, nil)
 	}
 	return out
 }

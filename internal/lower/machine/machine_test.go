@@ -139,9 +139,9 @@ func TestOptimality(t *testing.T) {
 							bound = append(bound, math.Pow(10, -float64((j+k)%5)))
 						}
 					}
-					cold := must.Of(g.Solve(ctx, lambda, bound, Options{Tol: 1e-12}))(t)
+					cold := must.Of(g.Solve(ctx, lambda, bound, 1e-12, nil))(t)
 					check(t, x, y, w, lambda, bound, g, cold, name)
-					warm := must.Of(compressed.Solve(ctx, lambda, bound, Options{Tol: 1e-12, Start: last}))(t)
+					warm := must.Of(compressed.Solve(ctx, lambda, bound, 1e-12, last))(t)
 					check(t, x, y, w, lambda, bound, compressed, warm, name)
 					require.InDeltaSlice(t, cold.W, warm.W, 1e-5*(1+floats.Norm(cold.W, math.Inf(1))), name)
 					last = warm
@@ -191,7 +191,7 @@ func TestKinds(t *testing.T) {
 						bound = append(bound, math.Pow(10, 8*r.Float64()-6))
 					}
 				}
-				m, err := g.Solve(context.Background(), math.Pow(10, 8*r.Float64()-4), bound, Options{Tol: 1e-9, Start: last})
+				m, err := g.Solve(context.Background(), math.Pow(10, 8*r.Float64()-4), bound, 1e-9, last)
 				require.NoError(t, err)
 				if m.Status == outcome.NumericalError {
 					failed++
@@ -216,7 +216,7 @@ func TestClosedForm(t *testing.T) {
 	require.NoError(t, err)
 	for _, lambda := range []float64{0.01, 0.5, 2, 50} {
 		for _, bound := range []float64{0.1, 0.7, 20} {
-			m := must.Of(g.Solve(context.Background(), lambda, []float64{bound}, Options{Tol: 1e-13}))(t)
+			m := must.Of(g.Solve(context.Background(), lambda, []float64{bound}, 1e-13, nil))(t)
 			require.InDelta(t, math.Min(math.Min(1, 1/lambda), bound), m.W[0], 1e-9)
 			require.InDelta(t, 0, m.C, 1e-9)
 		}
@@ -228,19 +228,19 @@ func TestStart(t *testing.T) {
 	ctx := context.Background()
 	x, y, _ := sample(3, 200, 30, false)
 	g := must.Of(New(design.New(x), y, nil))(t)
-	m := must.Of(g.Solve(ctx, 0.01, []float64{0.4}, Options{Tol: 1e-10}))(t)
+	m := must.Of(g.Solve(ctx, 0.01, []float64{0.4}, 1e-10, nil))(t)
 	before := slices.Clone(m.W)
-	again := must.Of(g.Solve(ctx, 0.01, []float64{0.4}, Options{Tol: 1e-10, Start: m}))(t)
+	again := must.Of(g.Solve(ctx, 0.01, []float64{0.4}, 1e-10, m))(t)
 	require.Zero(t, again.Exchanges)
 	require.InDeltaSlice(t, m.W, again.W, 1e-8)
-	near := must.Of(g.Solve(ctx, 0.012, []float64{0.41}, Options{Tol: 1e-10, Start: m}))(t)
+	near := must.Of(g.Solve(ctx, 0.012, []float64{0.41}, 1e-10, m))(t)
 	require.Less(t, 4*near.Exchanges, m.Exchanges)
 	require.Equal(t, before, m.W)
-	other := must.Of(g.Solve(ctx, 0.012, []float64{0.41}, Options{Tol: 1e-10, Start: m}))(t)
+	other := must.Of(g.Solve(ctx, 0.012, []float64{0.41}, 1e-10, m))(t)
 	require.Equal(t, near.W, other.W)
 	ended, stop := context.WithCancel(ctx)
 	stop()
-	none := must.Of(g.Solve(ended, 1, []float64{1}, Options{}))(t)
+	none := must.Of(g.Solve(ended, 1, []float64{1}, 1e-8, nil))(t)
 	require.Equal(t, outcome.Cancelled, none.Status)
 }
 
@@ -252,7 +252,7 @@ func TestBound(t *testing.T) {
 	var all []*Solution
 	for _, lambda := range []float64{10, 0.1, 1e-3} {
 		for _, bound := range []float64{3, 0.1, 1e-4} {
-			m := must.Of(g.Solve(ctx, lambda, []float64{bound}, Options{Tol: 1e-12}))(t)
+			m := must.Of(g.Solve(ctx, lambda, []float64{bound}, 1e-12, nil))(t)
 			require.InDelta(t, m.Objective, g.Bound(m, lambda, []float64{bound}), 1e-11)
 			for _, other := range all {
 				require.LessOrEqual(t, g.Bound(other, lambda, slices.Repeat([]float64{bound}, 9)), m.Objective+1e-11)
@@ -292,7 +292,7 @@ func checkAdjoint(t *testing.T, g *Problem, lambda, gap, h, most float64) *Solut
 		} else if k > 0 {
 			b[k-1] += h * bound[k-1]
 		}
-		return must.Of(g.Solve(context.Background(), l, b, Options{Tol: gap}))(t)
+		return must.Of(g.Solve(context.Background(), l, b, gap, nil))(t)
 	}
 	m := at(-1, 0)
 	gradient := []float64{0.3, -0.2, 0.5, 0.7, -1, 0.1}
@@ -331,16 +331,17 @@ func TestErrors(t *testing.T) {
 	for _, c := range []struct {
 		lambda float64
 		bound  []float64
-		o      Options
+		tol    float64
+		start  *Solution
 		want   string
 	}{
-		{0, []float64{1}, Options{}, "lambda is 0"},
-		{1, []float64{1, 2}, Options{}, "2 bounds for 1 features"},
-		{1, []float64{0}, Options{}, "bound 0 is 0"},
-		{1, []float64{1}, Options{Tol: -1}, "tolerance is -1"},
-		{1, []float64{1}, Options{Start: &Solution{W: []float64{1, 2}}}, "start has 2 coefficients"},
+		{0, []float64{1}, 1e-8, nil, "lambda is 0"},
+		{1, []float64{1, 2}, 1e-8, nil, "2 bounds for 1 features"},
+		{1, []float64{0}, 1e-8, nil, "bound 0 is 0"},
+		{1, []float64{1}, -1, nil, "tolerance is -1"},
+		{1, []float64{1}, 1e-8, &Solution{W: []float64{1, 2}}, "start has 2 coefficients"},
 	} {
-		_, err := g.Solve(context.Background(), c.lambda, c.bound, c.o)
+		_, err := g.Solve(context.Background(), c.lambda, c.bound, c.tol, c.start)
 		require.ErrorContains(t, err, c.want)
 	}
 }
@@ -353,7 +354,7 @@ func ExampleProblem_Solve() {
 		fmt.Println(err)
 		return
 	}
-	m, err := g.Solve(context.Background(), 0.1, []float64{2, 0.1}, Options{Tol: 1e-10})
+	m, err := g.Solve(context.Background(), 0.1, []float64{2, 0.1}, 1e-10, nil)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -364,9 +365,9 @@ func ExampleProblem_Solve() {
 }
 
 // byMany solves by the method for many rows, however few they are.
-func byMany(t *testing.T, g *Problem, lambda float64, bound []float64, o Options) *Solution {
+func byMany(t *testing.T, g *Problem, lambda float64, bound []float64, tol float64, start *Solution) *Solution {
 	t.Helper()
-	return g.solveMany(context.Background(), lambda, reached(g, lambda, bound), o)
+	return g.solveMany(context.Background(), lambda, reached(g, lambda, bound), tol, start)
 }
 
 // reached are the bounds of all features as [Problem.Solve] takes them.
@@ -465,10 +466,10 @@ func TestManyIsPath(t *testing.T) {
 			for _, lambda := range []float64{1e4, 1, 1e-2, 1e-4, 1e-7} {
 				for _, bound := range []float64{math.Inf(1), 10, 0.3, 1e-2, 1e-6} {
 					what := fmt.Sprint(name, " ", lambda, " ", bound)
-					many := byMany(t, g, lambda, []float64{bound}, Options{Tol: 1e-9, Start: last})
+					many := byMany(t, g, lambda, []float64{bound}, 1e-9, last)
 					require.Contains(t, []outcome.Stop{outcome.Converged, numerics.Exhausted}, many.Status, what)
 					certified(t, x, y, u, lambda, g, many, what)
-					path := must.Of(g.Solve(context.Background(), lambda, []float64{bound}, Options{Tol: 1e-10}))(t)
+					path := must.Of(g.Solve(context.Background(), lambda, []float64{bound}, 1e-10, nil))(t)
 					if path.Status != outcome.NumericalError {
 						require.InDelta(t, path.Objective, many.Objective, 1e-8*g.scale, what)
 						require.LessOrEqual(t, lambda*floats.Distance(path.W, many.W, 2)*floats.Distance(path.W, many.W, 2)/2,
@@ -511,9 +512,9 @@ func TestWideIsPath(t *testing.T) {
 		for _, bound := range []float64{math.Inf(1), 0.3, 1e-6} {
 			what := fmt.Sprint(lambda, " ", bound)
 			bounds := reached(g, lambda, []float64{bound})
-			warm := g.manyOrPath(context.Background(), lambda, bounds, Options{Tol: 1e-9, Start: last})
-			cold := g.manyOrPath(context.Background(), lambda, bounds, Options{Tol: 1e-9})
-			path := must.Of(g.Solve(context.Background(), lambda, []float64{bound}, Options{Tol: 1e-10}))(t)
+			warm := g.manyOrPath(context.Background(), lambda, bounds, 1e-9, last)
+			cold := g.manyOrPath(context.Background(), lambda, bounds, 1e-9, nil)
+			path := must.Of(g.Solve(context.Background(), lambda, []float64{bound}, 1e-10, nil))(t)
 			require.Equal(t, outcome.Converged, path.Status, what)
 			for _, m := range []*Solution{warm, cold} {
 				require.Contains(t, []outcome.Stop{outcome.Converged, numerics.Exhausted}, m.Status, what)
@@ -531,19 +532,19 @@ func TestWorkIsBounded(t *testing.T) {
 	x, y := words(4, fewRows+100, mostStored+200, 12)
 	g := must.Of(New(design.New(matrices.Compress(x)), y, nil))(t)
 	ctx, bound := context.Background(), []float64{0.3}
-	best := must.Of(g.Solve(ctx, 1e-4, bound, Options{Tol: 1e-8}))(t)
+	best := must.Of(g.Solve(ctx, 1e-4, bound, 1e-8, nil))(t)
 	require.Equal(t, outcome.Converged, best.Status)
 	var last *Solution
 	for _, share := range []float64{1e6, 1e7} {
 		g.mostWork = share
-		out := must.Of(g.Solve(ctx, 1e-4, bound, Options{Tol: 1e-8, Start: last}))(t)
+		out := must.Of(g.Solve(ctx, 1e-4, bound, 1e-8, last))(t)
 		require.Equal(t, outcome.IterationLimit, out.Status)
 		require.Greater(t, out.Gap, 1e-8*g.scale)
 		require.InDelta(t, best.Objective, out.Objective, out.Gap+1e-8)
 		last = out
 	}
 	g.mostWork = mostWork
-	out := must.Of(g.Solve(ctx, 1e-4, bound, Options{Tol: 1e-8, Start: last}))(t)
+	out := must.Of(g.Solve(ctx, 1e-4, bound, 1e-8, last))(t)
 	require.Equal(t, outcome.Converged, out.Status)
 	require.InDelta(t, best.Objective, out.Objective, 2e-8)
 }
@@ -562,12 +563,11 @@ func TestManySameBytes(t *testing.T) {
 	x, y, u := sample(12, 3000, 20, false)
 	g := must.Of(New(design.New(x), y, u))(t)
 	solve := func() *Solution {
-		var o Options
+		var last *Solution
 		for _, lambda := range []float64{1, 0.1, 0.01} {
-			m := must.Of(g.Solve(context.Background(), lambda, []float64{0.3}, o))(t)
-			o.Start = m
+			last = must.Of(g.Solve(context.Background(), lambda, []float64{0.3}, 1e-8, last))(t)
 		}
-		return o.Start
+		return last
 	}
 	want := solve()
 	var group sync.WaitGroup
@@ -587,23 +587,23 @@ func TestManyStopped(t *testing.T) {
 	g := must.Of(New(design.New(x), y, u))(t)
 	lowertest.StopsInTime(t, map[string]func(ctx context.Context) lowertest.End{
 		"many": func(ctx context.Context) lowertest.End {
-			s := must.Of(g.Solve(ctx, 1e-3, []float64{0.3}, Options{}))(t)
+			s := must.Of(g.Solve(ctx, 1e-3, []float64{0.3}, 1e-8, nil))(t)
 			return lowertest.End{Status: s.Status, Objective: s.Objective}
 		},
 	})
 	// A solve that was stopped is a start like any other.
-	cold := must.Of(g.Solve(context.Background(), 1e-3, []float64{0.3}, Options{}))(t)
+	cold := must.Of(g.Solve(context.Background(), 1e-3, []float64{0.3}, 1e-8, nil))(t)
 	for looks := range 8 {
-		stopped := must.Of(g.Solve(stoptest.After(looks), 1e-3, []float64{0.3}, Options{}))(t)
+		stopped := must.Of(g.Solve(stoptest.After(looks), 1e-3, []float64{0.3}, 1e-8, nil))(t)
 		require.Equal(t, outcome.Cancelled, stopped.Status)
-		warm := must.Of(g.Solve(context.Background(), 1e-3, []float64{0.3}, Options{Start: stopped}))(t)
+		warm := must.Of(g.Solve(context.Background(), 1e-3, []float64{0.3}, 1e-8, stopped))(t)
 		require.Contains(t, []outcome.Stop{outcome.Converged, numerics.Exhausted}, warm.Status)
 		certified(t, x, y, u, 1e-3, g, warm, "after a stop")
 		require.InDelta(t, cold.Objective, warm.Objective, 2e-8)
 	}
 	for _, n := range []int{0, 1, 3, 10} {
 		ctx := stoptest.After(n)
-		s := must.Of(g.Within(ctx, 0.1, []float64{0.2}, Options{Tol: 1e-12}))(t)
+		s := must.Of(g.Within(ctx, 0.1, []float64{0.2}, 1e-12, nil))(t)
 		require.Equal(t, outcome.Cancelled, s.Status, n)
 		require.True(t, math.IsInf(s.Gap, 1))
 		require.LessOrEqual(t, ctx.Looks(), n+12, "it asked again and again")

@@ -107,12 +107,13 @@ func (g *Problem) begin(a *augmented, start *Solution) bool {
 }
 
 // solveMany solves by the method for many rows.
-func (g *Problem) solveMany(ctx context.Context, lambda float64, bound []float64, o Options) *Solution {
-	a := newAugmented(g, box{lambda, bound}, o.Tol)
+func (g *Problem) solveMany(ctx context.Context, lambda float64, bound []float64, tol float64,
+	start *Solution) *Solution {
+	a := newAugmented(g, box{lambda, bound}, tol)
 	a.end.Begin(ctx, 0)
 	defer a.end.End()
 	out := &Solution{lambda: lambda, bound: bound, Status: outcome.Cancelled}
-	if g.begin(a, o.Start) {
+	if g.begin(a, start) {
 		out.Status = a.run()
 	}
 	p := g.rows.p

@@ -55,22 +55,18 @@ const (
 //
 // is concave, and its maximum is where |w|^2/2 is the radius: each value is a fit, from the one before. As the loss at
 // w = 0 is the scale of the tolerance, m is at most that over the radius. The solution is on the way between two fits,
-// where it leaves the ball, and the gap is the distance of its loss from the dual value. The tolerance and the start in
-// the options are as in [Problem.Solve], the start the Solution of a [Within].
-func (g *Problem) Within(ctx context.Context, radius float64, bound []float64, o Options) (*Within, error) {
+// where it leaves the ball, and the gap is the distance of its loss from the dual value. Tolerance and start are as in
+// [Problem.Solve], the start the Solution of a [Within].
+func (g *Problem) Within(ctx context.Context, radius float64, bound []float64, tol float64, start *Solution) (*Within,
+	error) {
 	if !(radius > 0) || math.IsInf(radius, 1) {
 		return nil, fmt.Errorf("machine: the radius is %g, expected a positive number", radius)
 	}
-	if o.Tol == 0 {
-		o.Tol = defaultTol
-	}
-	tol := o.Tol
-	o.Tol *= withinShare
 	top := g.scale / radius
 	low, high := math.Log(ballShare*tol*top), math.Log(top)
 	at := (low + 3*high) / 4
-	if o.Start != nil && o.Start.lambda > 0 {
-		at = math.Log(o.Start.lambda)
+	if start != nil && start.lambda > 0 {
+		at = math.Log(start.lambda)
 	}
 	at = math.Max(low, math.Min(high, at))
 	// the logarithms of |w|^2 / (2 radius) at low and high, NaN before they are known
@@ -79,7 +75,7 @@ func (g *Problem) Within(ctx context.Context, radius float64, bound []float64, o
 	var outside, inside *Solution // of the ball, the last ones
 	stride := 0.0                 // of the search while it has the zero on one side
 	for n := range mostRoots {
-		s, err := g.Solve(ctx, math.Exp(at), bound, o)
+		s, err := g.Solve(ctx, math.Exp(at), bound, withinShare*tol, start)
 		if err != nil {
 			return nil, err
 		}
@@ -94,7 +90,7 @@ func (g *Problem) Within(ctx context.Context, radius float64, bound []float64, o
 			return &Within{Status: s.Status, W: s.W, C: s.C, Gap: math.Inf(1), Lambda: s.lambda,
 				Bound: make([]float64, len(s.W)), Solution: s}, nil
 		}
-		o.Start = s
+		start = s
 		size := math.Log(floats.Dot(s.W, s.W) / (2 * radius))
 		if size > 0 {
 			outside = s

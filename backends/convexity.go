@@ -258,10 +258,11 @@ func proven(p *sparse.CSC, direction []float64) error {
 // definiteFrom is the order from which factors are asked; below, eigenvalues cost nothing.
 const definiteFrom = 64
 
-// factorOf factors A = L D L', the matrix whose scaled lower triangle is s, and shift times the unit, all divided by size,
-// and says whether A is positive definite as far as that tells, in a hundredth of the time of the eigenvalues: with all
-// of D positive, A + E is definite for some |E| <= c n u |A|, u the unit roundoff (Higham, Accuracy and Stability of
-// Numerical Algorithms, 2002, theorem 10.7), an error as small as that of an eigenvalue. False says nothing.
+// factorOf factors A = L D L', the matrix whose scaled lower triangle is s, and shift times the unit, all divided by
+// size, and says whether A is positive definite as far as that tells, in a hundredth of the time of the eigenvalues:
+// with all of D positive, A + E is definite for some |E| <= c n u |A|, u the unit roundoff (Higham, Accuracy and
+// Stability of Numerical Algorithms, 2002, theorem 10.7), an error as small as that of an eigenvalue. False says
+// nothing.
 func factorOf(s []float64, shift, size float64, f *factor.Definite) bool {
 	n := PSDOrder(len(s))
 	return f.Factor(n, func(j int, column []float64) {

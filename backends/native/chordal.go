@@ -256,9 +256,9 @@ func (c *clique) entries() iter.Seq2[int32, int32] {
 // The matrix whole is zero, and work space.
 //
 // z is filled in from the root down: a clique's own columns have in the rows above those of its separator times T^-1 C,
-// where T are the columns of the separator in its rows, and C the own columns there. Where a clique has other numbers at
-// its separator than its parent, by rounding or as the residuals are not zero, T + aI with a as large in the place of T
-// keeps T^-1 C small, and Z + aI semidefinite.
+// where T are the columns of the separator in its rows, and C the own columns there. Where a clique has other numbers
+// at its separator than its parent, by rounding or as the residuals are not zero, T + aI with a as large in the place
+// of T keeps T^-1 C small, and Z + aI semidefinite.
 func (t *component) expand(s, z []float64, units func(row int) (ofS, ofZ float64), whole []float64,
 	out *backends.Solution) {
 	n := len(t.columns)

@@ -50,8 +50,8 @@ type form struct {
 // within is what dense kernels have to know.
 func (f *form) within() dense.Within { return dense.Within{Stop: f.stop, Threads: f.threads} }
 
-// rowOrigin says where a row comes from: s = sign (s_user - shift). One that is linked has no entry of the caller's in A
-// and b, but one of a variable of its own.
+// rowOrigin says where a row comes from: s = sign (s_user - shift). One that is linked has no entries of the caller's
+// in A and b, but that of a variable of its own.
 type rowOrigin struct {
 	user   int32
 	linked bool

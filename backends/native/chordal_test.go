@@ -79,7 +79,7 @@ func chain(n int, bound float64) *backends.Problem {
 
 // A cone for each clique finds the eigenvalue, its eigenvector in a whole Z, and proofs.
 func TestChordal(t *testing.T) {
-	for _, n := range []int{40, 200} {
+	for _, n := range []int{60, 200} {
 		p := chain(n, -1)
 		f := formOf(t, p)
 		require.Greater(t, len(f.blocks), 1)

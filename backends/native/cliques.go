@@ -112,7 +112,7 @@ const (
 	// A clique of more than so many tenths of the columns leaves nothing to gain.
 	wholeClique = 8
 	// The operations in an iteration for each matrix product of the order of a cone, and for a cone however small.
-	productsOfCone = 30
+	productsOfCone = 10
 	workOfCone     = 5000
 	// Decomposed, an iteration is to take less than this part of the operations.
 	decomposedWork = 0.5

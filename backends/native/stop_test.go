@@ -46,7 +46,7 @@ func stopCases() (out []backendtest.Case) {
 			out = append(out, c)
 		}
 	}
-	return append(out, backendtest.Case{Name: "psd, cliques", Problem: chain(40, -1)})
+	return append(out, backendtest.Case{Name: "psd, cliques", Problem: chain(60, -1)})
 }
 
 // TestStopAnywhere ends a Solve at looks all over, of which there is one wherever the code

@@ -284,7 +284,9 @@ func (t *component) expand(s, z []float64, units func(row int) (ofS, ofZ float64
 		}
 	}
 	for k := range t.cliques {
-		t.cliques[k].fill(whole, n, apart+completionShift*largest)
+		if largest > 0 {
+			t.cliques[k].fill(whole, n, apart+completionShift*largest)
+		}
 	}
 	for j := range n {
 		for i := j; i < n; i++ {
@@ -318,7 +320,7 @@ func (c *clique) fill(whole []float64, n int, shift float64) {
 			column[j+i] = whole[int(c.separator[j])*n+int(u)]
 		}
 		column[j] += shift
-	}) && shift > 0 && !math.IsInf(shift, 1) {
+	}) && shift <= math.MaxFloat64 {
 		shift *= 4
 	}
 	allocated := make([]float64, 2*k)

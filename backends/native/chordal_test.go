@@ -111,3 +111,13 @@ func TestChordal(t *testing.T) {
 		require.InDelta(t, -1, backendtest.Answer(t, s).X[0], 1e-8)
 	}
 }
+
+// Nothing is filled in where z is zero, and what is no number ends.
+func TestChordalWithoutZ(t *testing.T) {
+	f := formOf(t, chain(60, -1))
+	f.fill(chain(60, -1), newMatrices)
+	z := make([]float64, f.m)
+	require.Zero(t, maxAbs(f.expand(make([]float64, f.n), make([]float64, f.m), z, 1).Z))
+	z[f.m-1] = math.NaN()
+	require.True(t, math.IsNaN(maxAbs(f.expand(make([]float64, f.n), make([]float64, f.m), z, 1).Z)))
+}

@@ -93,7 +93,7 @@ func (d *direct) startAtBest() error {
 	return nil
 }
 
-// relief goes over to root, if that is possible and not done.
+// relief goes over to root, if that is possible and not done. With links its basis costs more than it gains.
 func (d *direct) relief() bool { return !d.rooted && len(d.f.links) == 0 && d.takeRoot() }
 
 // takeRoot goes over to root, if the problem is one for it: all rows are inequalities or of

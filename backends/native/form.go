@@ -28,7 +28,7 @@ type form struct {
 	zero   int             // rows of equations
 	nonneg int             // rows of inequalities
 	blocks []backends.Cone // the cones after them, whose rows share one factor
-	free   bool            // some row of the caller has no row here: a box without bounds, see sortMatrix, too
+	free   bool            // some row of the caller has no row here: a box without bounds, or what a component leaves out
 	row    []rowOrigin
 	aFrom  []int32 // entry k of a is entry aFrom[k] of the caller's A, times the sign of its row
 	used   []bool  // by row of the caller, see usedRows

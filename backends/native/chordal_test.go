@@ -11,12 +11,13 @@ import (
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/backends/backendtest"
 	"github.com/conetune/conetune/internal/must"
+	"github.com/conetune/conetune/internal/proptest"
 )
 
 // The cliques of any pattern cover its entries, those with a column are connected in the tree, and together they have no
 // more entries than they are said to: those of their own, once.
 func TestCliques(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(20, 60).Draw(t, "n")
 		ptr, ind := []int32{0}, []int32(nil)
 		for j := 1; j <= n; j++ { // a tree, so that the pattern is connected, and more

@@ -191,8 +191,10 @@ func TestSolveMemory(t *testing.T) {
 	fmt.Fprintf(&file, "1\n1\n%d\n1\n0 1 1 1 1\n", order)
 	for i := range order {
 		fmt.Fprintf(&file, "1 1 %d %d 1\n", i+1, i+1)
-		if i > 0 { // else it falls into numbers
-			fmt.Fprintf(&file, "1 1 %d %d 0.1\n", i, i+1)
+		for _, step := range []int{1, 37, 101, 283} { // else it falls into small cliques
+			if i >= step {
+				fmt.Fprintf(&file, "1 1 %d %d 0.1\n", i-step+1, i+1)
+			}
 		}
 	}
 	path := write(t, t.TempDir(), "large.dat-s", file.String())

@@ -94,7 +94,7 @@ func (it *iterate) provesDual(x, left []float64, eps float64) bool {
 	if it.excludesBest(left, it.best.z, dot(it.f.q, x)) {
 		return false
 	}
-	sol := it.f.expand(x, it.s, it.z, 1)
+	sol := it.f.expandWith(x, it.s, it.z, 1, 0)
 	it.proof = proven(sol.X, eps, &it.nearDual, it.judge.NearDualInfeasible, it.judge.ProveDualInfeasible)
 	return it.proof != nil
 }
@@ -124,7 +124,7 @@ func (e *embedding) inconsistent(primal, dual, look bool, eps float64) backends.
 			x[j] = -v
 		}
 		if f.mulA(z, x); maxAbs(z) <= nearlyZero*maxAbs(x) {
-			e.proof = nearby(f.expand(x, e.s, e.z, 1).X, eps, e.judge.ProveDualInfeasible)
+			e.proof = nearby(f.expandWith(x, e.s, e.z, 1, 0).X, eps, e.judge.ProveDualInfeasible)
 		}
 	}
 	if dual && e.proof == nil && e.constant && dot(f.q, e.x2) < 0 {

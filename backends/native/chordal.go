@@ -26,12 +26,17 @@ import (
 //	S_clique = its part of b - Ax + v - the v of its children,
 //
 // and the columns of v say that the parts of Z are the same where they meet.
+//
+// Where all entries are used, but many by variables that are nowhere else, as those of a matrix variable without costs
+// and other rows, Z is zero there, and S what can be filled in: the component is open. It may become a cone for each
+// clique of the other entries with the rows as they are, each row as often as there are cliques with its entry.
 type component struct {
 	columns []int    // from the root down where there are cliques, which have places in this list
 	cliques []clique // parents first; none for a cone of all columns
 	start   int      // the first row of the whole cone in the caller's problem
 	order   int      // of the whole cone
 	whole   clique   // all columns
+	open    bool     // the sides are the other way round, see above
 }
 
 // link has the rows of a variable v of a component.
@@ -39,7 +44,7 @@ type link struct{ parent, child int32 }
 
 // componentsOf finds those of the semidefinite cones, by the number of the cone. It is nil without such cones.
 func (f *form) componentsOf(p *backends.Problem) (all map[int][]component) {
-	if f.used == nil {
+	if f.uses == nil {
 		return nil
 	}
 	all = map[int][]component{}
@@ -49,7 +54,7 @@ func (f *form) componentsOf(p *backends.Problem) (all map[int][]component) {
 		if c.Kind == backends.PSDCone && c.Dim > 1 {
 			all[at] = f.connected(backends.PSDOrder(c.Dim), start)
 			for k := range all[at] {
-				sparse.add(&all[at][k], f.used, f.stop)
+				sparse.add(&all[at][k], f.uses, f.stop)
 			}
 		}
 		if start += c.Dim; f.stop.Reached(1) {
@@ -65,13 +70,13 @@ func (f *form) componentsOf(p *backends.Problem) (all map[int][]component) {
 
 // connected returns the components of a cone of matrices of an order.
 func (f *form) connected(n, start int) (out []component) {
-	sets, used := indices.NewSets(n), f.used[start:]
+	sets, uses := indices.NewSets(n), f.uses[start:]
 	for j := range n {
 		if f.stop.Reached(n - j) {
 			return nil
 		}
 		for i := j + 1; i < n; i++ {
-			if used[svecPlace(n, i, j)] {
+			if uses[svecPlace(n, i, j)] != 0 {
 				a, b := sets.First(i), sets.First(j)
 				sets.Join(min(a, b), max(a, b))
 			}
@@ -92,7 +97,7 @@ type owners struct {
 }
 
 // add finds the cliques of a component, if it may be worth it.
-func (o *owners) add(t *component, used []bool, s *stop.Stop) {
+func (o *owners) add(t *component, uses []rowUse, s *stop.Stop) {
 	n := len(t.columns)
 	t.whole.own = make([]int32, n)
 	if decomposedWork*t.whole.work() < workOfCone {
@@ -102,23 +107,33 @@ func (o *owners) add(t *component, used []bool, s *stop.Stop) {
 		i, j := t.columns[a], t.columns[b]
 		return t.start + svecPlace(t.order, max(i, j), min(i, j))
 	}
-	ptr, ind := make([]int32, 1, n+1), []int32(nil)
-	for b := range int32(n) {
-		for a := range b {
-			if used[at(a, b)] {
-				ind = append(ind, a)
+	pattern := func(of func(use rowUse) bool) (ptr, ind []int32) {
+		ptr = []int32{0}
+		for b := range int32(n) {
+			for a := range b {
+				if of(uses[at(a, b)]) {
+					ind = append(ind, a)
+				}
+			}
+			if ptr = append(ptr, int32(len(ind))); s.Reached(n) {
+				return nil, nil
 			}
 		}
-		if ptr = append(ptr, int32(len(ind))); s.Reached(n) {
-			return
-		}
+		return ptr, ind
+	}
+	ptr, ind := pattern(func(use rowUse) bool { return use != 0 })
+	if t.open = len(ind) == triangle(n-1); t.open {
+		ptr, ind = pattern(func(use rowUse) bool { return use&freeRow == 0 })
+	}
+	if ptr == nil || len(ind) == triangle(n-1) {
+		return
 	}
 	cliques, of, number := cliquesOf(n, ptr, ind, s)
 	if len(cliques) < 2 {
 		return
 	}
 	if o.row == nil {
-		o.row = make([]int32, len(used))
+		o.row = make([]int32, len(uses))
 	}
 	before := int32(len(o.cliques)) + 1
 	for b := range int32(n) {
@@ -134,11 +149,13 @@ func (o *owners) add(t *component, used []bool, s *stop.Stop) {
 	t.cliques = cliques
 	o.components = append(o.components, t)
 	for k := range cliques {
+		cliques[k].open = t.open
 		o.cliques, o.wholes = append(o.cliques, &cliques[k]), append(o.wholes, t)
 	}
 }
 
-// findVariables finds those that have entries in the rows of each clique, and of all of a component.
+// findVariables finds those that have entries in the rows of each clique, and of all of a component, or where that is
+// open the other rows of these variables.
 func (o *owners) findVariables(p *backends.Problem, s *stop.Stop) {
 	if len(o.cliques) == 0 || p.A == nil {
 		return
@@ -148,14 +165,30 @@ func (o *owners) findVariables(p *backends.Problem, s *stop.Stop) {
 		if s.Reached(vectorWork + 2*(a.Indptr[j+1]-a.Indptr[j])) {
 			return
 		}
-		for _, i := range a.Ind[a.Indptr[j]:a.Indptr[j+1]] {
-			if k := o.row[i] - 1; k >= 0 {
-				for _, c := range [2]*clique{o.cliques[k], &o.wholes[k].whole} {
-					if at := len(c.variables); at == 0 || c.variables[at-1] != j {
-						c.variables = append(c.variables, j)
+		rows := a.Ind[a.Indptr[j]:a.Indptr[j+1]]
+		for _, i := range rows {
+			k := o.row[i] - 1
+			if k < 0 {
+				continue
+			}
+			for _, c := range [2]*clique{o.cliques[k], &o.wholes[k].whole} {
+				switch at := len(c.variables); {
+				case o.wholes[k].open:
+					for _, other := range rows {
+						if o.row[other] == 0 {
+							c.variables = append(c.variables, int32(other))
+						}
 					}
+				case at == 0 || c.variables[at-1] != j:
+					c.variables = append(c.variables, j)
 				}
 			}
+		}
+	}
+	for k, c := range o.cliques {
+		for _, c := range [2]*clique{c, &o.wholes[k].whole} {
+			slices.Sort(c.variables)
+			c.variables = slices.Compact(c.variables)
 		}
 	}
 }
@@ -210,8 +243,8 @@ func (f *form) sortComponent(rows *[places][]rowOrigin, t *component) (cones []b
 			}
 		}
 		for i, j := range c.entries() {
-			r := rowOrigin{user: int32(t.start + t.svec(i, j)), sign: 1, linked: i < c.own[0]}
-			if r.linked { // j too
+			r := rowOrigin{user: int32(t.start + t.svec(i, j)), sign: 1, linked: !t.open && i < c.own[0]}
+			if r.linked { // and j is of the separator, too
 				place := svecPlace(parent.order(), max(at[i], at[j]), min(at[i], at[j]))
 				f.links = append(f.links, link{int32(parent.row + place), int32(len(list))})
 			}
@@ -252,32 +285,41 @@ func (c *clique) entries() iter.Seq2[int32, int32] {
 	}
 }
 
-// expand writes s and z of the component, given those of the rows of the form, and what makes them those of the caller.
-// The matrix whole is zero, and work space.
+// expand writes s and z of the component, given those of the rows of the form, and what makes them those of the caller;
+// where it is open, s alone. The matrix whole is zero, and work space.
 //
-// z is filled in from the root down: a clique's own columns have in the rows above those of its separator times T^-1 C,
-// where T are the columns of the separator in its rows, and C the own columns there. Where a clique has other numbers
-// at its separator than its parent, by rounding or as the residuals are not zero, T + aI with a as large in the place
-// of T keeps T^-1 C small, and Z + aI semidefinite.
+// z, of an open one s, is filled in from the root down: a clique's own columns have in the rows above those of its
+// separator times T^-1 C, where T are the columns of the separator in its rows, and C the own columns there. Where a
+// clique has other numbers at its separator than its parent, by rounding or as the residuals are not zero, T + aI with
+// a as large in the place of T keeps T^-1 C small, and Z + aI semidefinite.
 func (t *component) expand(s, z []float64, units func(row int) (ofS, ofZ float64), whole []float64,
 	out *backends.Solution) {
 	n := len(t.columns)
-	outS, outZ := out.S[t.start:], out.Z[t.start:]
+	added, filled := out.S[t.start:], out.Z[t.start:]
+	if t.open {
+		s, z, filled = nil, s, added
+	}
 	apart, largest := 0.0, 0.0
 	for k := range t.cliques {
 		c, row := &t.cliques[k], t.cliques[k].row
 		ofS, ofZ := units(row)
+		if t.open {
+			ofZ = ofS
+		}
 		for i, j := range c.entries() {
 			value, shared := z[row]*ofZ, i < c.own[0]
 			if i != j {
 				value /= math.Sqrt2
 			}
-			if at := &outS[t.svec(i, j)]; shared {
-				*at += s[row] * ofS
+			if shared {
 				apart = max(apart, math.Abs(whole[int(j)*n+int(i)]-value)*float64(len(c.separator)))
 			} else {
-				*at = s[row] * ofS
 				whole[int(j)*n+int(i)], whole[int(i)*n+int(j)] = value, value
+			}
+			if at := &added[t.svec(i, j)]; shared && s != nil {
+				*at += s[row] * ofS
+			} else if s != nil {
+				*at = s[row] * ofS
 			}
 			largest = max(largest, math.Abs(value))
 			row++
@@ -294,7 +336,7 @@ func (t *component) expand(s, z []float64, units func(row int) (ofS, ofZ float64
 			if i != j {
 				value *= math.Sqrt2
 			}
-			outZ[t.svec(int32(i), int32(j))] = value
+			filled[t.svec(int32(i), int32(j))] = value
 		}
 	}
 }

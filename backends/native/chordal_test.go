@@ -5,7 +5,9 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/james-bowman/sparse"
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
 	"pgregory.net/rapid"
 
 	"github.com/conetune/conetune/backends"
@@ -113,6 +115,53 @@ func TestChordal(t *testing.T) {
 	}
 }
 
+// matrixProgram is the dual of chain without a bound: the least <T, X> with X of trace one, in the form of a matrix variable
+// whose entries are beside 1/2 in its rows.
+func matrixProgram(n int) *backends.Problem {
+	p := chain(n, -1)
+	m := len(p.B) - 1
+	a, out := &triplets{}, &backends.Problem{Q: p.B[:m:m], B: make([]float64, m+1), Cones: []backends.Cone{backends.PSD(n),
+		backends.Zero(1)}}
+	for k := range m {
+		a.add(k, k, -2)
+		out.B[k] = 0.5
+	}
+	for k := range n {
+		a.add(m, svecPlace(n, k, k), 1)
+	}
+	out.A, out.B[m] = a.csc(m+1, m), 1
+	return out
+}
+
+// So has a matrix variable most of whose entries are nowhere else; S = 2X + B is filled in, and in rays S = 2X. The
+// least <T, S> of a trace is that times the least eigenvalue.
+func TestChordalVariable(t *testing.T) {
+	const n = 100
+	p := matrixProgram(n)
+	require.Greater(t, len(formOf(t, p).blocks), 1)
+	require.Less(t, formOf(t, p).n, len(p.Q)/2)
+	s := must.Of(backendtest.Open(t, "native").Setup(p, backends.Options{}))(t)
+	sol := backendtest.Answer(t, s)
+	require.Equal(t, backends.Optimal, sol.Status)
+	least := 2 - 2*math.Cos(math.Pi/(n+1))
+	require.InDelta(t, ((2+n/2)*least-floats.Sum(p.Q)/2)/2, sol.Objective, 1e-7)
+	// Without the trace, all of X may grow where T has a negative diagonal.
+	q := slices.Clone(p.Q)
+	q[svecPlace(n, 3, 3)] = -3
+	a := p.A.RawMatrix()
+	none := slices.Clone(a.Data)
+	for k, i := range a.Ind {
+		if i == len(p.B)-1 {
+			none[k] = 0
+		}
+	}
+	b := slices.Clone(p.B)
+	b[len(b)-1] = 0
+	require.NoError(t, s.Update(backends.Update{Q: q, A: sparse.NewCSC(len(p.B), len(p.Q), a.Indptr, a.Ind, none),
+		B: b}))
+	require.Equal(t, backends.DualInfeasible, backendtest.Answer(t, s).Status)
+}
+
 // Nothing is filled in where z is zero, and what is no number ends.
 func TestChordalWithoutZ(t *testing.T) {
 	f := formOf(t, chain(60, -1))
@@ -121,4 +170,30 @@ func TestChordalWithoutZ(t *testing.T) {
 	require.Zero(t, maxAbs(f.expand(make([]float64, f.n), make([]float64, f.m), z, 1).Z))
 	z[f.m-1] = math.NaN()
 	require.True(t, math.IsNaN(maxAbs(f.expand(make([]float64, f.n), make([]float64, f.m), z, 1).Z)))
+}
+
+// With a quadratic cost of some entries, too, the value is that of the whole cone, which a row with all entries asks for.
+func TestChordalVariableQuadratic(t *testing.T) {
+	const n = 80
+	p := matrixProgram(n)
+	m := len(p.Q)
+	diagonal := &triplets{}
+	for k := range n {
+		diagonal.add(svecPlace(n, k, k), svecPlace(n, k, k), float64(1+k%5))
+	}
+	p.P = diagonal.csc(m, m)
+	require.Greater(t, len(formOf(t, p).blocks), 1)
+	whole, a, raw := *p, &triplets{}, p.A.RawMatrix()
+	for j := range m {
+		for k := raw.Indptr[j]; k < raw.Indptr[j+1]; k++ {
+			a.add(raw.Ind[k], j, raw.Data[k])
+		}
+		a.add(m+1, j, 1)
+	}
+	whole.A, whole.B = a.csc(m+2, m), append(slices.Clone(p.B), 1e3)
+	whole.Cones = append(slices.Clone(p.Cones), backends.Nonnegative(1))
+	require.Len(t, formOf(t, &whole).blocks, 1)
+	sol := solveChecked(t, p)
+	require.Equal(t, backends.Optimal, sol.Status)
+	require.InDelta(t, solveChecked(t, &whole).Objective, sol.Objective, 1e-6)
 }

@@ -17,6 +17,7 @@ type clique struct {
 	row       int     // the first one of its cone
 	variables []int32 // of the problem, with entries in what is its own of the matrix
 	below     int     // entries of the separators of its children
+	open      bool    // see component
 }
 
 func (c *clique) order() int { return len(c.own) + len(c.separator) }
@@ -121,14 +122,16 @@ const (
 // work estimates the multiplications of an iteration, as gram counts them, for a clique with so many columns and
 // variables, of which those below are eliminated from the Newton systems with it.
 func (c *clique) work() float64 {
-	n, all, below := float64(c.order()), float64(len(c.variables)+c.above()+c.below), float64(c.below)
-	rest := all - below
+	n, all, rest := float64(c.order()), float64(len(c.variables)+c.above()+c.below), float64(len(c.variables)+c.above())
+	if c.open { // each entry has a variable
+		all = float64(len(c.variables) + triangle(c.order()))
+	}
 	return workOfCone + productsOfCone*n*n*n/gemmGain + pickCost*all*all + (all*all*all-rest*rest*rest)/(3*gemmGain)
 }
 
 // merged is a clique with one of its children.
 func (c *clique) merged(child *clique) clique {
-	return clique{own: slices.Concat(c.own, child.own), separator: c.separator, parent: c.parent,
+	return clique{own: slices.Concat(c.own, child.own), separator: c.separator, parent: c.parent, open: c.open,
 		variables: union(c.variables, child.variables), below: c.below - child.above() + child.below}
 }
 

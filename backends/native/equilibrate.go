@@ -9,6 +9,7 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	apart "github.com/conetune/conetune/backends/internal/scaling"
+	"github.com/conetune/conetune/internal/indices"
 )
 
 // scaling holds the diagonal matrices D and E and the number c of the scaled
@@ -52,7 +53,9 @@ func (sc *scaling) init(f *form) {
 func (sc *scaling) begin(f *form) {
 	sc.apart.Find(f.user)
 	d, e := sc.apart.Factors()
-	sc.baseD = slices.Clip(d)
+	if sc.baseD = slices.Clip(d); f.columns != nil {
+		sc.baseD = indices.Pick(d, f.columns)
+	}
 	for i, r := range f.row {
 		sc.baseE[i] = e[r.user]
 	}
@@ -253,7 +256,7 @@ func (s *solver) SolveInto(ctx context.Context, out *backends.Solution) error {
 // prepare does what there is to do before the method can run. What was finished stays, and
 // an error leaves the rest for the next time.
 func (s *solver) prepare() error {
-	if s.form != nil && s.pending != 0 && !slices.Equal(s.form.used, usedRows(&s.user)) {
+	if s.form != nil && s.pending != 0 && !slices.Equal(s.form.uses, usesOf(&s.user)) {
 		s.form, s.run, s.pending = nil, nil, newMatrices
 	}
 	if s.form == nil {

@@ -30,9 +30,13 @@ type form struct {
 	blocks []backends.Cone // the cones after them, whose rows share one factor
 	free   bool            // some row of the caller has no row here: a box without bounds, or what a component leaves out
 	row    []rowOrigin
-	aFrom  []int32 // entry k of a is entry aFrom[k] of the caller's A, times the sign of its row
-	used   []bool  // by row of the caller, see usedRows
-	links  []link  // the variables that the caller does not have, after his
+	aFrom  []int32  // entry k of a is entry aFrom[k] of the caller's A, times the sign of its row
+	uses   []rowUse // by row of the caller, nil without semidefinite cones
+	// The caller's variables, nil for all of them, and those after them that he does not have. Those that are left out
+	// are found from s.
+	columns []int
+	left    []leftOut
+	links   []link
 	// Those of semidefinite cones that have a cone for each clique.
 	decomposed []*component
 	whole      []float64 // work space for them
@@ -66,9 +70,10 @@ func newForm(p *backends.Problem, s *stop.Stop, threads int, limit int64) (*form
 	if err := f.fits(p); err != nil {
 		return nil, err
 	}
-	f.used = usedRows(p)
+	f.uses = usesOf(p)
 	f.sortRows(p)
-	f.n += len(f.links)
+	f.leaveOut(p)
+	f.n += len(f.links) - len(f.left)
 	cliques := f.bytesOfCliques()
 	if err := f.memory.take("the cliques of semidefinite cones", cliques); err != nil {
 		return nil, err
@@ -131,21 +136,80 @@ func (f *form) sortRows(p *backends.Problem) {
 	}
 }
 
-// usedRows says which rows have entries in A or numbers in b; nil without semidefinite cones.
-func usedRows(p *backends.Problem) []bool {
+// rowUse says what stands in a row.
+type rowUse uint8
+
+const (
+	usedRow rowUse = 1 << iota // entries in A or a number in b
+	freeRow                    // an entry of a variable that is nowhere else: s may be anything, and z is zero
+)
+
+// usesOf returns those of the rows; nil without semidefinite cones.
+func usesOf(p *backends.Problem) []rowUse {
 	if !slices.ContainsFunc(p.Cones, func(c backends.Cone) bool { return c.Kind == backends.PSDCone }) {
 		return nil
 	}
-	used := make([]bool, len(p.B))
+	uses := make([]rowUse, len(p.B))
 	for i, v := range p.B {
-		used[i] = v != 0
-	}
-	if p.A != nil {
-		for _, i := range p.A.RawMatrix().Ind {
-			used[i] = true
+		if v != 0 {
+			uses[i] = usedRow
 		}
 	}
-	return used
+	if p.A == nil {
+		return uses
+	}
+	curved := make([]bool, len(p.Q))
+	if p.P != nil {
+		pp := p.P.RawMatrix()
+		for j := range curved {
+			for _, i := range pp.Ind[pp.Indptr[j]:pp.Indptr[j+1]] {
+				curved[i], curved[j] = true, true
+			}
+		}
+	}
+	a := p.A.RawMatrix()
+	for j, q := range p.Q {
+		rows := a.Ind[a.Indptr[j]:a.Indptr[j+1]]
+		for _, i := range rows {
+			uses[i] |= usedRow
+		}
+		if q == 0 && !curved[j] && len(rows) == 1 && a.Data[a.Indptr[j]] != 0 {
+			uses[rows[0]] |= freeRow
+		}
+	}
+	return uses
+}
+
+// leftOut is a variable that is found from s in its only row, where that is no row of the form.
+type leftOut struct{ column, row, entry int }
+
+// leaveOut finds which variables of the caller are left out, where components are open.
+func (f *form) leaveOut(p *backends.Problem) {
+	if !slices.ContainsFunc(f.decomposed, func(t *component) bool { return t.open }) {
+		return
+	}
+	here := make([]bool, len(p.B)) // or found already
+	for _, r := range f.row {
+		here[r.user] = true
+	}
+	a := p.A.RawMatrix()
+	f.columns = make([]int, 0, len(p.Q))
+	for j := range p.Q {
+		k := a.Indptr[j]
+		if a.Indptr[j+1] == k+1 && !here[a.Ind[k]] && f.uses[a.Ind[k]]&freeRow != 0 && a.Data[k] != 0 && p.Q[j] == 0 {
+			f.left, here[a.Ind[k]] = append(f.left, leftOut{j, a.Ind[k], k}), true
+			continue
+		}
+		f.columns = append(f.columns, j)
+	}
+}
+
+// column is the caller's variable at a place of the form.
+func (f *form) column(at int) int {
+	if f.columns == nil {
+		return at
+	}
+	return f.columns[at]
 }
 
 // sortBounds makes the rows of a box, whose first row of the caller is start.
@@ -183,7 +247,7 @@ func roomForRows(cones []backends.Cone) (room [places][]rowOrigin) {
 
 // layOutA finds the entries of A in the sorted rows.
 func (f *form) layOutA(p *backends.Problem) {
-	s, n := f.stop, len(p.Q)
+	s, n := f.stop, f.n-len(f.links)
 	f.a.ptr = make([]int32, f.n+1)
 	head := make([]int32, len(p.B)) // by row of the caller, the first row made of it
 	for i := range head {
@@ -208,7 +272,8 @@ func (f *form) layOutA(p *backends.Problem) {
 	ap := p.A.RawMatrix()
 	f.a.ind = make([]int32, 0, len(ap.Ind))
 	f.aFrom = make([]int32, 0, len(ap.Ind))
-	for j := range n {
+	for at := range n {
+		j := f.column(at)
 		if s.Reached(vectorWork + 4*(ap.Indptr[j+1]-ap.Indptr[j])) {
 			return
 		}
@@ -218,7 +283,7 @@ func (f *form) layOutA(p *backends.Problem) {
 				f.aFrom = append(f.aFrom, int32(k))
 			}
 		}
-		f.a.ptr[j+1] = int32(len(f.a.ind))
+		f.a.ptr[at+1] = int32(len(f.a.ind))
 	}
 	for k, l := range f.links {
 		f.a.ind, f.aFrom = append(f.a.ind, l.parent, l.child), append(f.aFrom, ofParent, ofChild)
@@ -236,14 +301,19 @@ func (f *form) layOutP(p *backends.Problem) {
 	if p.P != nil {
 		pp := p.P.RawMatrix()
 		f.p.ind = make([]int32, len(pp.Ind))
+		place, n := make([]int32, len(p.Q)), f.n-len(f.links)
+		for at := range n {
+			place[f.column(at)] = int32(at)
+			f.p.ptr[at+1] = int32(pp.Indptr[f.column(at)+1])
+		}
 		for k, i := range pp.Ind {
 			if f.stop.Reached(1) {
 				return
 			}
-			f.p.ind[k] = int32(i)
+			f.p.ind[k] = place[i]
 		}
-		for j := range f.n {
-			f.p.ptr[j+1] = int32(pp.Indptr[min(j+1, len(p.Q))])
+		for at := n; at < f.n; at++ {
+			f.p.ptr[at+1] = f.p.ptr[n]
 		}
 	}
 	f.p.val = make([]float64, len(f.p.ind))
@@ -307,7 +377,10 @@ func (f *form) fill(p *backends.Problem, what pending) {
 		f.scaling.apply(f)
 	}
 	if what >= newObjective {
-		copy(f.q, p.Q)
+		for at := range f.n - len(f.links) {
+			f.q[at] = p.Q[f.column(at)]
+		}
+		clear(f.q[f.n-len(f.links):])
 		f.scaling.objective(f)
 		f.scaling.applyObjective(f)
 	}
@@ -325,6 +398,11 @@ const keptPoints = 4
 // expand writes the point (x, s, z)/tau in the caller's variables, in memory that is its own until the next run. Rows
 // of free boxes get s = b - Ax and z = 0.
 func (f *form) expand(x, s, z []float64, tau float64) *backends.Solution {
+	return f.expandWith(x, s, z, tau, 1)
+}
+
+// expandWith does so for right times b: 0 for rays.
+func (f *form) expandWith(x, s, z []float64, tau, right float64) *backends.Solution {
 	n, m := f.user.Dims()
 	var out *backends.Solution
 	if f.given < keptPoints {
@@ -335,8 +413,8 @@ func (f *form) expand(x, s, z []float64, tau float64) *backends.Solution {
 	}
 	*out = backends.Solution{X: dense.Cleared(out.X, n), S: dense.Cleared(out.S, m), Z: dense.Cleared(out.Z, m)}
 	sc := &f.scaling
-	for j := range n {
-		out.X[j] = x[j] * sc.d[j] / tau
+	for at := range f.n - len(f.links) {
+		out.X[f.column(at)] = x[at] * sc.d[at] / tau
 	}
 	if f.free {
 		out.S = f.user.Slack(out.X)
@@ -347,9 +425,15 @@ func (f *form) expand(x, s, z []float64, tau float64) *backends.Solution {
 		}
 		out.Z[r.user] += r.sign * z[i] * sc.e[i] / (sc.c * tau)
 	}
+	for _, v := range f.left {
+		out.X[v.column] = out.S[v.row] + (right-1)*f.user.B[v.row]
+	}
 	for _, t := range f.decomposed {
 		f.whole = dense.Cleared(f.whole, len(t.columns)*len(t.columns))
 		t.expand(s, z, func(i int) (ofS, ofZ float64) { return 1 / (sc.e[i] * tau), sc.e[i] / (sc.c * tau) }, f.whole, out)
+	}
+	for _, v := range f.left {
+		out.X[v.column] = (out.X[v.column] - out.S[v.row]) / f.user.A.RawMatrix().Data[v.entry]
 	}
 	return out
 }

@@ -5,8 +5,8 @@
 // second-order, semidefinite, exponential, power and generalized power cones, in the form of package
 // backends, by a primal-dual predictor-corrector method on the homogeneous
 // embedding, with Nesterov-Todd scaling where there is one. Linear programs with
-// semidefinite cones are tried without the embedding first. A semidefinite cone with few used entries becomes one for
-// each clique of a chordal pattern, see component. The Newton systems are
+// semidefinite cones are tried without the embedding first. A semidefinite cone with few used entries, or a matrix
+// variable with few, becomes one for each clique of a chordal pattern, see component. The Newton systems are
 // sparse quasi-definite and are factored as LDL' with a minimum-degree ordering and
 // dense kernels; the symbolic work is done once and kept over updates.
 //

@@ -46,7 +46,8 @@ func stopCases() (out []backendtest.Case) {
 			out = append(out, c)
 		}
 	}
-	return append(out, backendtest.Case{Name: "psd, cliques", Problem: chain(60, -1)})
+	return append(out, backendtest.Case{Name: "psd, cliques", Problem: chain(60, -1)},
+		backendtest.Case{Name: "psd, cliques of a variable", Problem: matrixProgram(100)})
 }
 
 // TestStopAnywhere ends a Solve at looks all over, of which there is one wherever the code

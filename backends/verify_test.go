@@ -281,8 +281,8 @@ func TestFarSums(t *testing.T) {
 	assert.Greater(t, math.Abs(primal-objective), 1e-3*math.Abs(objective), "plain sums tell it, too")
 }
 
-// TestTermsThatCancel has terms of 1e10 that leave a residual of 1e-7 of a cost of one, for a variable of 1e-3 beside one
-// of 1e7, where the objective keeps its digits. What a variable at its bound of zero has left is nothing beside others.
+// TestTermsThatCancel has terms of 1e10 that leave a residual of 1e-7 of a cost of one, for a variable of 1e-3 beside
+// one of 1e7, where the objective keeps its digits. What a variable at its bound of zero has left is nothing beside others.
 func TestTermsThatCancel(t *testing.T) {
 	z := []float64{1e7 / 3., -(2.9e10/3 + 1) / 7.7e3, 1}
 	p := &Problem{

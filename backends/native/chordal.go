@@ -295,19 +295,21 @@ func (c *clique) entries() iter.Seq2[int32, int32] {
 func (t *component) expand(s, z []float64, units func(row int) (ofS, ofZ float64), whole []float64,
 	out *backends.Solution) {
 	n := len(t.columns)
-	added, filled := out.S[t.start:], out.Z[t.start:]
+	given, filled := z, out.Z[t.start:]
 	if t.open {
-		s, z, filled = nil, s, added
+		given, filled = s, out.S[t.start:]
 	}
 	apart, largest := 0.0, 0.0
 	for k := range t.cliques {
 		c, row := &t.cliques[k], t.cliques[k].row
-		ofS, ofZ := units(row)
+		ofS, unit := units(row)
 		if t.open {
-			ofZ = ofS
+			unit = ofS
+		} else {
+			t.addUp(c, s[row:], ofS, out.S[t.start:])
 		}
 		for i, j := range c.entries() {
-			value, shared := z[row]*ofZ, i < c.own[0]
+			value, shared := given[row]*unit, i < c.own[0]
 			if i != j {
 				value /= math.Sqrt2
 			}
@@ -315,11 +317,6 @@ func (t *component) expand(s, z []float64, units func(row int) (ofS, ofZ float64
 				apart = max(apart, math.Abs(whole[int(j)*n+int(i)]-value)*float64(len(c.separator)))
 			} else {
 				whole[int(j)*n+int(i)], whole[int(i)*n+int(j)] = value, value
-			}
-			if at := &added[t.svec(i, j)]; shared && s != nil {
-				*at += s[row] * ofS
-			} else if s != nil {
-				*at = s[row] * ofS
 			}
 			largest = max(largest, math.Abs(value))
 			row++
@@ -338,6 +335,19 @@ func (t *component) expand(s, z []float64, units func(row int) (ofS, ofZ float64
 			}
 			filled[t.svec(int32(i), int32(j))] = value
 		}
+	}
+}
+
+// addUp adds s of a clique to that of the component, where no clique above has its own columns.
+func (t *component) addUp(c *clique, s []float64, unit float64, out []float64) {
+	row := 0
+	for i, j := range c.entries() {
+		at := &out[t.svec(i, j)]
+		if i >= c.own[0] {
+			*at = 0
+		}
+		*at += s[row] * unit
+		row++
 	}
 }
 

@@ -16,8 +16,8 @@ import (
 	"github.com/conetune/conetune/internal/proptest"
 )
 
-// The cliques of any pattern cover its entries, those with a column are connected in the tree, and together they have no
-// more entries than they are said to: those of their own, once.
+// The cliques of any pattern cover its entries, those with a column are connected in the tree, and together they have
+// no more entries than they are said to: those of their own, once.
 func TestCliques(t *testing.T) {
 	proptest.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(20, 60).Draw(t, "n")
@@ -77,7 +77,8 @@ func chain(n int, bound float64) *backends.Problem {
 	}
 	a.add(m, 0, -1)
 	b[m] = -bound
-	return &backends.Problem{Q: []float64{-1}, A: a.csc(m+1, 1), B: b, Cones: []backends.Cone{backends.PSD(n), backends.Nonnegative(1)}}
+	return &backends.Problem{Q: []float64{-1}, A: a.csc(m+1, 1), B: b,
+		Cones: []backends.Cone{backends.PSD(n), backends.Nonnegative(1)}}
 }
 
 // A cone for each clique finds the eigenvalue, its eigenvector in a whole Z, and proofs.
@@ -115,8 +116,8 @@ func TestChordal(t *testing.T) {
 	}
 }
 
-// matrixProgram is the dual of chain without a bound: the least <T, X> with X of trace one, in the form of a matrix variable
-// whose entries are beside 1/2 in its rows.
+// matrixProgram is the dual of chain without a bound: the least <T, X> with X of trace one, in the form of a matrix
+// variable whose entries are beside 1/2 in its rows.
 func matrixProgram(n int) *backends.Problem {
 	p := chain(n, -1)
 	m := len(p.B) - 1
@@ -172,7 +173,8 @@ func TestChordalWithoutZ(t *testing.T) {
 	require.True(t, math.IsNaN(maxAbs(f.expand(make([]float64, f.n), make([]float64, f.m), z, 1).Z)))
 }
 
-// With a quadratic cost of some entries, too, the value is that of the whole cone, which a row with all entries asks for.
+// With a quadratic cost of some entries, too, the value is that of the whole cone, which a row with all entries asks
+// for.
 func TestChordalVariableQuadratic(t *testing.T) {
 	const n = 80
 	p := matrixProgram(n)

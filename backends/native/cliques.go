@@ -9,13 +9,13 @@ import (
 	"github.com/conetune/conetune/internal/stop"
 )
 
-// clique is a set of columns of a semidefinite cone: a node of the clique tree of a chordal pattern, see chordal.
+// clique is a set of columns of a semidefinite cone: a node of the clique tree of a chordal pattern, see component.
 type clique struct {
 	own       []int32 // the columns that its parent has not
 	separator []int32 // those of the parent that it has, too
 	parent    int     // -1 for a root
 	row       int     // the first one of its cone
-	variables []int32 // of the problem, with entries in what is its own of the matrix
+	variables []int32 // with entries in what is its own of the matrix, or if open the other rows of these
 	below     int     // entries of the separators of its children
 	open      bool    // see component
 }
@@ -27,7 +27,7 @@ func (c *clique) above() int { return triangle(len(c.separator)) }
 
 func triangle(n int) int { return n * (n + 1) / 2 }
 
-// cliquesOf returns the maximal cliques of the pattern of the Cholesky factor of a connected pattern with n columns,
+// cliquesOf returns the maximal cliques of the pattern of the Cholesky factor of a pattern with n columns,
 // given by the entries above its diagonal in compressed columns, in an order of little fill, and of each column the
 // clique that it is an own one of, and its number in that order. Children come before their parents. It is nil where
 // one would have as many columns as the whole, but for some, or the stop was reached.

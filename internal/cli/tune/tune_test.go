@@ -182,7 +182,8 @@ func TestFoldsByColumns(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []float64{1, 4, 9}, rows.CV.Test.Y)
 	require.Equal(t, []float64{2, 3, 5, 7, 6, 8, 1, 2, 3}, rows.CV.Data.Y)
-	require.Equal(t, []split.Fold{{Train: []int{0, 1, 3}, Val: []int{5, 6, 7}}, {Val: []int{2, 4, 8}, Others: true}}, rows.CV.Folds)
+	require.Equal(t, []split.Fold{{Train: []int{0, 1, 3}, Val: []int{5, 6, 7}}, {Val: []int{2, 4, 8}, Others: true}},
+		rows.CV.Folds)
 
 	// Without folds --split goes by columns as well.
 	rows = must.Of(readDesign(t, false, "--data", data, "--time", "day", "--split", "6/3/rest"))(t)

@@ -19,16 +19,69 @@ var psdFamily = family{
 var semidefinite = set{
 	distance: func(_ Cone, s []float64) float64 { return lacking(s, 0) },
 	into: func(_ Cone, s []float64) {
-		n := PSDOrder(len(s))
-		margin := 4 * float64(n) * unitRoundoff * norm2(s)
-		if n == 1 {
-			margin = 0
+		if moved := lacking(s, eigenvalueError(s)); moved > 0 {
+			addToDiagonal(s, moved)
 		}
-		if moved := lacking(s, margin); moved > 0 {
+	},
+	barely: func(_ Cone, s []float64) {
+		moved := lacking(s, eigenvalueError(s))
+		if moved > 0 && PSDOrder(len(s)) < definiteFrom {
+			if rest, lost, ok := beyondSquare(s); ok {
+				moved = min(moved, lacking(rest, eigenvalueError(rest))+lost)
+			}
+		}
+		if moved > 0 {
 			addToDiagonal(s, moved)
 		}
 	},
 }
+
+// eigenvalueError bounds the error of the eigenvalues of the matrix of s.
+func eigenvalueError(s []float64) float64 {
+	n := PSDOrder(len(s))
+	if n == 1 {
+		return 0
+	}
+	return 4 * float64(n) * unitRoundoff * norm2(s)
+}
+
+// beyondSquare returns the matrix of s less an LL' near it, with a bound of the error: whatever makes that positive
+// semidefinite makes s so. It is some last places of s where s is near the cone, of which the error of its eigenvalues
+// is many.
+func beyondSquare(s []float64) (rest []float64, lost float64, ok bool) {
+	n, size := PSDOrder(len(s)), maxAbs(s)
+	var eigen mat.EigenSym
+	if !(size > 0 && size <= math.MaxFloat64) || !eigen.Factorize(symmetric(s, n, size), true) {
+		return nil, 0, false
+	}
+	var l mat.Dense
+	eigen.VectorsTo(&l)
+	values := eigen.Values(nil)
+	l.Apply(func(_, a int, v float64) float64 { return v * math.Sqrt(size*max(0, values[a])) }, &l)
+	rest = make([]float64, len(s))
+	k := 0
+	for j := range n {
+		for i := j; i < n; i++ {
+			var e exactSum
+			e.add(s[k])
+			for a, v := range l.RawRowView(i) {
+				if w := -l.At(j, a); i == j {
+					e.addProduct(v, w)
+				} else {
+					e.addTriple(v, w, math.Sqrt2)
+					e.addTriple(v, w, rootLow)
+				}
+			}
+			rest[k] = e.value()
+			lost += e.bound()
+			k++
+		}
+	}
+	return rest, lost, true
+}
+
+// rootLow is what the root of two is more than the number nearest to it.
+const rootLow = -9.667293313452913e-17
 
 // lacking returns the least a >= 0 for which the matrix of s and a times the unit has no eigenvalue below least; NaN if
 // the matrix is not finite.

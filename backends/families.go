@@ -39,6 +39,8 @@ type set struct {
 	// into moves s into the set, so far inside that the rounding of the test of membership does not matter. A
 	// product of intervals has it for its dual only.
 	into func(c Cone, s []float64)
+	// barely moves s into the set by no more than it takes to be sure of it; nil where into does so.
+	barely func(c Cone, s []float64)
 }
 
 // families has a row for each ConeKind.
@@ -128,6 +130,15 @@ func (c Cone) validate(field string) error {
 // does not matter. Multipliers of infinite bounds of a box become zero.
 func (c Cone) intoDual(z []float64) { families[c.Kind].dual.into(c, z) }
 
+// intoBarely moves s into the set by no more than it takes.
+func (of *set) intoBarely(c Cone, s []float64) {
+	if of.barely != nil {
+		of.barely(c, s)
+	} else {
+		of.into(c, s)
+	}
+}
+
 // intoRecession moves s into the recession cone.
 func (c Cone) intoRecession(s []float64) {
 	switch f := &families[c.Kind]; {
@@ -164,7 +175,7 @@ func (c Cone) awayFromRecession(s, rounding, left []float64) {
 		return
 	}
 	to := append([]float64(nil), s...)
-	f.own.into(c, to)
+	f.own.intoBarely(c, to)
 	for i, v := range to {
 		left[i] = math.Abs(v-s[i]) + rounding[i]
 	}

@@ -128,6 +128,7 @@ func (c *checker) primal(p *Problem) *ray {
 		},
 		begin: func(z []float64, zero []bool) (*system, func()) {
 			s := newSystem(z, zero)
+			c.intoDual(p, s.y)
 			stored(p.A, func(_, i, j int, v float64) { s.entries.Add(i, j, v) })
 			s.end(len(p.Q), len(z))
 			reach := s.reach()

@@ -81,7 +81,7 @@ func (r *runner) run(ctx context.Context, o backends.Options, warm *backends.Poi
 		r.options.MaxIterations = defaultMaxIterations
 	}
 	r.iterations, r.history, r.answer, r.f.given = 0, nil, nil, 0
-	r.proof, r.nearPrimal, r.nearDual = nil, math.Inf(1), math.Inf(1)
+	r.proof = nil
 	from, unused := resumed, ""
 	resume, r.direct.left = resume && !r.direct.left, false
 	if !resume {
@@ -116,6 +116,7 @@ func (r *runner) run(ctx context.Context, o backends.Options, warm *backends.Poi
 // backends.Unsolved, and the error says why.
 func (r *runner) loop(ctx context.Context) (backends.Status, error) {
 	inf := math.Inf(1)
+	r.nearPrimal, r.nearDual = inf, inf
 	r.watch = watch{nearest: inf, smallest: inf, least: inf, before: inf, finished: inf, primal: inf, dual: inf}
 	for ; ; r.iterations++ {
 		r.residuals()

@@ -360,3 +360,53 @@ func TestColdAgain(t *testing.T) {
 		assert.InDelta(t, -1, sol.Objective, 1e-7)
 	}
 }
+
+// TestCertificatesOnFaces has Lyapunov's inequalities P >= I, A'P + PA <= -I of unstable A, which no P satisfies: with Av
+// = cv and Re c >= 0 is v*(A'P + PA)v = 2 Re c v*Pv >= 0. All certificates have the rank of what is unstable.
+func TestCertificatesOnFaces(t *testing.T) {
+	const n = 10
+	const dim = n * (n + 1) / 2
+	svec := func(m mat.Matrix) (out []float64) {
+		for j := range n {
+			out = append(out, m.At(j, j))
+			for i := j + 1; i < n; i++ {
+				out = append(out, math.Sqrt2*m.At(i, j))
+			}
+		}
+		return out
+	}
+	for seed := range uint64(6) {
+		rng := rand.New(rand.NewPCG(seed, 3))
+		a := mat.NewDense(n, n, nil)
+		a.Apply(func(i, j int, _ float64) float64 {
+			v := rng.NormFloat64() / math.Sqrt(n)
+			if i == j {
+				v -= 0.6
+			}
+			return v
+		}, a)
+		a.Set(0, 0, 1)
+		for i := 1; i < n; i++ {
+			a.Set(i, 0, 0) // of which 1 is an eigenvalue
+		}
+		p := &backends.Problem{Q: make([]float64, dim), B: make([]float64, 2*dim),
+			Cones: []backends.Cone{backends.PSD(n), backends.PSD(n)}}
+		var columns [][]float64
+		for j := range n {
+			p.Q[len(columns)], p.B[len(columns)], p.B[dim+len(columns)] = 1, -1, -1
+			for i := j; i < n; i++ {
+				e, product := mat.NewSymDense(n, nil), new(mat.Dense)
+				e.SetSym(i, j, 1)
+				product.Mul(e, a)
+				product.Add(mat.DenseCopyOf(product.T()), product)
+				at := len(columns)
+				columns = append(columns, svec(product))
+				columns[at] = append(make([]float64, dim), columns[at]...)
+				columns[at][at] = -svec(e)[at]
+			}
+		}
+		p.A = matrices.Of(2*dim, dim, func(i, j int) float64 { return columns[j][i] })
+		sol := backendtest.Answer(t, opened(t, p))
+		assert.Equal(t, backends.PrimalInfeasible, sol.Status, "seed %d: %s", seed, sol.Message)
+	}
+}

@@ -113,22 +113,12 @@ func (j *Judge) unpenalised(kind plainKind, of problems.Fit, parts []part) (out 
 	if work > mostUnpenalised {
 		return out
 	}
-	fit := func(from *dataset.Data, start *problems.Fit) (*problems.Fit, error) {
-		if kind == plainLogistic {
-			other := *from
-			other.Y, from = is(from.Y, of.Labels[1]), &other
-		}
-		return fitPlain(kind, from, j.intercept, start)
-	}
-	var all *problems.Fit
-	if len(parts) > 1 && kind != plainSquares { // where the rows of all folds have no fit, those of one have none
-		var err error
-		if all, err = fit(j.rows.Split.Train, nil); err != nil {
-			return unpenalisedFits{why: err}
-		}
-	}
 	for _, part := range parts {
-		s, err := fit(part.from(), all)
+		from := *part.from()
+		if kind == plainLogistic {
+			from.Y = is(from.Y, of.Labels[1])
+		}
+		s, err := fitPlain(kind, &from, j.intercept)
 		if err != nil {
 			return unpenalisedFits{why: err}
 		}

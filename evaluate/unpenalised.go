@@ -70,9 +70,8 @@ func plainWork(kind plainKind, d *dataset.Data) float64 {
 	return work
 }
 
-// fitPlain fits n rows, by their weights and beside their offsets. The start, nil for none, is a solution for similar
-// rows, from which labels and counts take fewer steps. The errors are those above.
-func fitPlain(kind plainKind, d *dataset.Data, intercept bool, start *problems.Fit) (*problems.Fit, error) {
+// fitPlain fits n rows, by their weights and beside their offsets. The errors are those above.
+func fitPlain(kind plainKind, d *dataset.Data, intercept bool) (*problems.Fit, error) {
 	n, p := d.Dims()
 	g := &fit{kind: kind, n: n, k: p, y: d.Y, offset: d.RowOffset(), weight: slices.Clone(d.RowWeights())}
 	floats.Scale(1/floats.Sum(g.weight), g.weight)
@@ -108,19 +107,7 @@ func fitPlain(kind plainKind, d *dataset.Data, intercept bool, start *problems.F
 	for i := range n {
 		floats.Div(g.row(i), g.unit)
 	}
-	b := make([]float64, g.k)
-	if start != nil {
-		copy(b[first:], start.Coefficients)
-		if intercept {
-			b[0] = start.Intercept + floats.Dot(b[1:], mean[1:])
-		}
-		for j, u := range g.unit {
-			if b[j] *= u; math.IsInf(u, 1) {
-				b[j] = 0
-			}
-		}
-	}
-	b, err := g.solve(b, start == nil)
+	b, err := g.solve()
 	if err != nil {
 		return nil, err
 	}
@@ -143,13 +130,14 @@ type fit struct {
 
 func (g *fit) row(i int) []float64 { return g.rows[i*g.k : (i+1)*g.k : (i+1)*g.k] }
 
-// solve finds the coefficients, for labels and counts from b on; afresh says that it is 0, as there is no start.
-func (g *fit) solve(b []float64, afresh bool) ([]float64, error) {
+// solve finds the coefficients.
+func (g *fit) solve() ([]float64, error) {
 	target := floats.SubTo(make([]float64, g.n), g.y, g.offset)
 	if g.kind == plainSquares {
 		return g.squares(g.weight, target)
 	}
-	curvature, f := make([]float64, g.n), g.values(b)
+	b, curvature := make([]float64, g.k), make([]float64, g.n)
+	f := g.values(b)
 	at := g.deviance(f)
 	for step := range mostSteps {
 		for i, v := range f {
@@ -161,7 +149,7 @@ func (g *fit) solve(b []float64, afresh bool) ([]float64, error) {
 			}
 			slope := g.y[i] - mean
 			// from the counts themselves, as the means of zero coefficients tell nothing
-			if afresh && step == 0 && g.kind == plainPoisson {
+			if step == 0 && g.kind == plainPoisson {
 				mean = g.y[i] + 0.5
 				slope, curve, v = g.y[i]-mean, mean, math.Log(mean)
 			}
@@ -174,7 +162,7 @@ func (g *fit) solve(b []float64, afresh bool) ([]float64, error) {
 		}
 		next := g.values(to)
 		value := g.deviance(next)
-		for half := 0; !(value <= at*(1+settled)) && (step > 0 || !afresh || g.kind == plainLogistic); half++ {
+		for half := 0; !(value <= at*(1+settled)) && (step > 0 || g.kind == plainLogistic); half++ {
 			if half == mostHalves {
 				return nil, errSteps
 			}
@@ -186,7 +174,7 @@ func (g *fit) solve(b []float64, afresh bool) ([]float64, error) {
 		}
 		fall, moved := at-value, floats.Distance(f, next, math.Inf(1))
 		b, f, at = to, next, value
-		switch end := (step > 0 || !afresh) && math.Abs(fall) <= settled*(at+settled); {
+		switch end := step > 0 && math.Abs(fall) <= settled*(at+settled); {
 		case g.kind == plainLogistic && at < exact, end && moved > moving:
 			return nil, errInfinite
 		case end:

@@ -31,6 +31,8 @@ type Figure struct {
 	PanelHeight float64
 	// Below are figures in the same picture, of which those without a point are left out.
 	Below []Figure
+	// ID, Caption and About are for a page: its identifier there, what stands beside it, and what it says in words.
+	ID, Caption, About string
 }
 
 // Area is where the data of a panel stand in the picture, in points from its upper left corner, which are the units of

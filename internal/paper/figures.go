@@ -6,29 +6,22 @@ import (
 	"strings"
 
 	"github.com/conetune/conetune/internal/figure"
+	"github.com/conetune/conetune/internal/words"
 )
 
 // mostPlaces is how many places of a horizontal axis are drawn and tabulated.
 const mostPlaces = 40
 
-// chart is a figure of a row with its words.
-type chart struct {
-	row, name             string // the row by [Summary.ID]
-	title, caption, about string
-	figure.Figure
-}
-
-// figuresOf makes the figures of all rows that have records.
-func figuresOf(o *Outcome) []chart {
-	var out []chart
+// figuresOf makes the figures of all rows that have records, by [Summary.ID].
+func figuresOf(o *Outcome) map[string][]figure.Figure {
+	out := map[string][]figure.Figure{}
 	for _, s := range Summarise(o.Manifest.Plan, o.Records) {
 		for _, r := range s.Rows {
 			for _, kind := range kinds {
-				c := chart{row: s.ID(r), name: s.ID(r) + "-" + kind.name, caption: kind.title, about: kind.about,
-					title: fmt.Sprintf("%s, %s: %s", s.Table.Title, r.Row.Title, kind.title)}
-				c.draw(&o.Manifest.Plan, &r, &kind)
-				if c.Panels != nil {
-					out = append(out, c)
+				f := figure.Figure{ID: "figure-" + s.ID(r) + "-" + kind.name, Caption: words.Sentence(kind.title),
+					Title: fmt.Sprintf("%s, %s: %s", s.Table.Title, r.Row.Title, kind.title), XLabel: kind.axis, LogX: kind.logX}
+				if draw(&f, &o.Manifest.Plan, &r, &kind); f.Panels != nil {
+					out[s.ID(r)] = append(out[s.ID(r)], f)
 				}
 			}
 		}
@@ -67,8 +60,8 @@ var kinds = []kind{
 		x: iteration, logY: true, panels: []panel{{"alpha (log)", alpha}}},
 }
 
-// draw fills in the figure, whose lines go to the ends of their runs.
-func (c *chart) draw(p *Plan, r *RowSummary, k *kind) {
+// draw fills in the panels of a figure, whose lines go to the ends of their runs, and what it says.
+func draw(f *figure.Figure, p *Plan, r *RowSummary, k *kind) {
 	lo, hi := math.Inf(1), math.Inf(-1)
 	for at := range r.Lines {
 		for _, p := range k.panels {
@@ -80,12 +73,11 @@ func (c *chart) draw(p *Plan, r *RowSummary, k *kind) {
 	if math.IsInf(lo, 1) {
 		return
 	}
-	c.Figure = figure.Figure{Title: c.title, XLabel: k.axis, LogX: k.logX}
 	if k.logX {
-		c.XLabel += " (log)"
+		f.XLabel += " (log)"
 	}
 	places := placesOf(lo, hi, mostPlaces, k.logX)
-	c.about += ", one line for each method."
+	f.About = k.about + ", one line for each method."
 	for n, of := range k.panels {
 		drawn := figure.Panel{YLabel: of.label, LogY: k.logY, NoLegend: n > 0}
 		var ends []string
@@ -107,8 +99,8 @@ func (c *chart) draw(p *Plan, r *RowSummary, k *kind) {
 			drawn.Lines = append(drawn.Lines, line)
 			ends = append(ends, fmt.Sprintf("%s %.3g", line.Name, line.Y[len(line.Y)-1]))
 		}
-		c.Panels = append(c.Panels, drawn)
-		c.about += fmt.Sprintf(" At the end, %s: %s.", drawn.YLabel, strings.Join(ends, ", "))
+		f.Panels = append(f.Panels, drawn)
+		f.About += fmt.Sprintf(" At the end, %s: %s.", drawn.YLabel, strings.Join(ends, ", "))
 	}
 }
 

@@ -7,10 +7,11 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 
 	"github.com/conetune/conetune/internal/atomicfile"
+	"github.com/conetune/conetune/internal/figure"
 	"github.com/conetune/conetune/internal/webpage"
-	"github.com/conetune/conetune/internal/words"
 	"github.com/conetune/conetune/internal/worklist"
 )
 
@@ -29,12 +30,13 @@ func WriteReport(dir string, o *Outcome) error {
 		return err
 	}
 	figures := figuresOf(o)
-	for k := range figures {
-		f := &figures[k]
-		for _, ending := range []string{".svg", ".png"} {
-			path := filepath.Join(folder, f.name+ending)
-			if err := atomicfile.Write(path, f.As(path)); err != nil {
-				return fmt.Errorf("figure %s: %w", f.name, err)
+	for _, row := range figures {
+		for _, f := range row {
+			for _, ending := range []string{".svg", ".png"} {
+				path := filepath.Join(folder, strings.TrimPrefix(f.ID, "figure-")+ending)
+				if err := atomicfile.Write(path, f.As(path)); err != nil {
+					return fmt.Errorf("%s: %w", f.ID, err)
+				}
 			}
 		}
 	}
@@ -47,7 +49,7 @@ type contents struct {
 	Versions, Settings []string
 	Glance             *webpage.Table
 	Summaries          []Summary
-	Figures            map[string][]webpage.Figure // by [Summary.ID]
+	Figures            map[string][]figure.Figure // by [Summary.ID]
 }
 
 // Table is that of a row.
@@ -55,21 +57,14 @@ func (c contents) Table(s Summary, r RowSummary) *webpage.Table {
 	return c.Manifest.Plan.Table("table-"+s.ID(r), s.Table.Title+": "+r.Row.Title, &r)
 }
 
-func writePage(w io.Writer, o *Outcome, charts []chart) error {
-	c := contents{Outcome: o, Summaries: Summarise(o.Manifest.Plan, o.Records), Figures: map[string][]webpage.Figure{}}
+func writePage(w io.Writer, o *Outcome, figures map[string][]figure.Figure) error {
+	c := contents{Outcome: o, Summaries: Summarise(o.Manifest.Plan, o.Records), Figures: figures}
 	c.Glance = glance(c.Summaries)
 	for _, r := range o.Records {
 		c.Versions = worklist.With(c.Versions, r.Version)
 		if r.Settings != "" {
 			c.Settings = worklist.With(c.Settings, r.Table+" "+r.Row+": "+r.Settings)
 		}
-	}
-	for _, f := range charts {
-		picture, err := webpage.Draw("figure-"+f.name, f.title, words.Sentence(f.caption), f.about, f.Figure)
-		if err != nil {
-			return fmt.Errorf("figure %s: %w", f.name, err)
-		}
-		c.Figures[f.row] = append(c.Figures[f.row], picture)
 	}
 	return webpage.Write(w, page, "The experiments of the VF-iDCA paper, repeated", c)
 }

@@ -9,6 +9,7 @@ package webpage
 import (
 	"bytes"
 	_ "embed"
+	"fmt"
 	"html/template"
 	"io"
 	"slices"
@@ -28,10 +29,10 @@ var script string
 //go:embed page.html
 var common string
 
-// New parses a page. The body is what stands in its main element; it may use the templates "table" and "figure"
-// with values of these types. The page is written by [Write].
+// New parses a page. The body is what stands in its main element; it may use the template "table" with a [Table], and
+// "figure" with a [figure.Figure], whose title is unique on the page. The page is written by [Write].
 func New(name, body string) *template.Template {
-	t := template.Must(template.New(name).Parse(common))
+	t := template.Must(template.New(name).Funcs(template.FuncMap{"drawn": drawn}).Parse(common))
 	return template.Must(t.New("body").Parse(body))
 }
 
@@ -55,26 +56,24 @@ func Write(w io.Writer, t *template.Template, title string, data any) error {
 // mostPlaces bounds the rows of a figure's table.
 const mostPlaces = 300
 
-// Figure is a picture with its text. The title is unique on the page; Caption is what is needed of it below the heading
-// where the figure stands.
-type Figure struct {
-	ID, Title, Caption string
-	// SVG is the picture, see [SVG].
+// drawing is a picture with its text.
+type drawing struct {
+	figure.Figure
 	SVG template.HTML
 	// Numbers is what the picture shows. Rows with an X can be read by pointing at the picture: their first
 	// cell is the place, the other columns are the lines, in groups the panels.
-	Numbers Table
+	Numbers *Table
 }
 
-// Draw puts a figure on a page: the picture, what it says in words, and its numbers, a row for each place of a line. A
+// drawn is a figure on a page: the picture, what it says in words, and its numbers, a row for each place of a line. A
 // line without a name beside others is a guide to the eye.
-func Draw(id, title, caption, about string, f figure.Figure) (Figure, error) {
+func drawn(f figure.Figure) (drawing, error) {
 	var b bytes.Buffer
 	areas, err := f.Draw(&b, "svg")
 	if err != nil {
-		return Figure{}, err
+		return drawing{}, fmt.Errorf("figure %s: %w", f.ID, err)
 	}
-	t := NewTable(id+"-numbers", title+": numbers", Number(f.XLabel))
+	t := NewTable(f.ID+"-numbers", "Numbers: "+f.Title, Number(f.XLabel))
 	var lines []figure.Line
 	var places []float64
 	for _, a := range areas {
@@ -115,8 +114,8 @@ func Draw(id, title, caption, about string, f figure.Figure) (Figure, error) {
 		}
 		t.Rows = append(t.Rows, row)
 	}
-	svg := SVG(b.String(), id, title, about+" The numbers are in the table below.")
-	return Figure{ID: id, Title: title, Caption: caption, SVG: svg, Numbers: *t}, nil
+	f.About += " The numbers are in the table below."
+	return drawing{f, svg(b.String(), f), t}, nil
 }
 
 // Thinned takes at most so many of a list, evenly, the ends among them.
@@ -131,16 +130,16 @@ func Thinned[T any](list []T, most int) []T {
 	return out
 }
 
-// SVG takes a picture as it stands in a file, without its header, into a page.
-// The title and the description are what a screen reader says; id is that of the figure.
-func SVG(picture, id, title, description string) template.HTML {
+// svg takes a picture as it stands in a file, without its header, into a page. The title and the description are what a
+// screen reader says.
+func svg(picture string, f figure.Figure) template.HTML {
 	_, rest, _ := strings.Cut(picture, "<svg ")
 	attributes, rest, _ := strings.Cut(rest, ">")
 	_, box, _ := strings.Cut(attributes, `viewBox="`)
 	box, _, _ = strings.Cut(box, `"`)
 	e := template.HTMLEscapeString
 	return template.HTML(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="` + e(box) + `" role="img" aria-labelledby="` +
-		e(id) + `-title ` + e(id) + `-desc">` +
-		`<title id="` + e(id) + `-title">` + e(title) + `</title><desc id="` + e(id) + `-desc">` + e(description) +
+		e(f.ID) + `-title ` + e(f.ID) + `-desc">` +
+		`<title id="` + e(f.ID) + `-title">` + e(f.Title) + `</title><desc id="` + e(f.ID) + `-desc">` + e(f.About) +
 		`</desc>` + strings.TrimSpace(rest))
 }

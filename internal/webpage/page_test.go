@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/conetune/conetune/internal/figure"
 	"github.com/conetune/conetune/internal/must"
 )
 
@@ -18,14 +19,14 @@ func example() (string, error) {
 	numbers := Table{ID: "n", Caption: "numbers",
 		Columns: []Column{{Title: "s", Number: true}, {Title: "<a>", Spoken: "b", Group: "time & place", Number: true}},
 		Rows:    []Row{{X: 12.344, Cells: []Cell{{Text: "1 ms", Key: &key}, {Text: "2", Strong: true}}}}, Sortable: true}
-	svg := SVG("<?xml version=\"1.0\"?>\n<!-- x -->\n<svg width=\"4pt\" height=\"3pt\" viewBox=\"0 0 4 "+
-		"3\"\n\txmlns=\"http://www.w3.org/2000/svg\">\n<g></g>\n</svg>\n",
-		"f", `a "figure"`, "what < it shows")
+	f := figure.Figure{ID: "f", Title: `a "figure"`, Caption: "short", About: "what < it shows"}
+	picture := svg("<?xml version=\"1.0\"?>\n<!-- x -->\n<svg width=\"4pt\" height=\"3pt\" viewBox=\"0 0 4 "+
+		"3\"\n\txmlns=\"http://www.w3.org/2000/svg\">\n<g></g>\n</svg>\n", f)
 	var b bytes.Buffer
-	err := Write(&b, New("x", `<p>{{.Text}}</p>{{template "figure" .Figure}}`), "Title & more", struct {
+	err := Write(&b, New("x", `<p>{{.Text}}</p>{{template "drawn" .Figure}}`), "Title & more", struct {
 		Text   string
-		Figure Figure
-	}{"<script>", Figure{ID: "f", Title: "a figure", Caption: "short", SVG: svg, Numbers: numbers}})
+		Figure drawing
+	}{"<script>", drawing{f, picture, &numbers}})
 	return b.String(), err
 }
 

@@ -144,21 +144,23 @@ func (c *curve) figure() figure.Figure {
 		Panels: []figure.Panel{{YLabel: "validation error", Lines: []figure.Line{c.line, c.chosen}}}}
 }
 
-// curveDrawing is the validation error around the chosen weights; nil where there is no curve.
-func curveDrawing(run *Run, r *tune.Result) *drawing {
+// curveOnPage is the validation error around the chosen weights; nil where there is no curve.
+func curveOnPage(run *Run, r *tune.Result) []*figure.Figure {
 	c := CurveOf(r)
 	if c == nil {
 		return nil
 	}
 	last := len(c.line.X) - 1
-	about := fmt.Sprintf("The validation error from %s %s down to %s, the other hyperparameters in proportion: %s at "+
+	f := c.figure()
+	f.ID = "curve"
+	f.Caption = "Validation error (" + run.Spec.Unit() + ") over " + c.label + ", with bars of one standard error"
+	f.About = fmt.Sprintf("The validation error from %s %s down to %s, the other hyperparameters in proportion: %s at "+
 		"the largest, %s at the smallest.", c.label, words.Short(c.line.X[0]), words.Short(c.line.X[last]),
 		words.Short(c.line.Y[0]), words.Short(c.line.Y[last]))
 	if len(c.chosen.X) > 0 {
-		about += fmt.Sprintf(" At the choice, %s, it is %s.", words.Short(c.scale), words.Short(c.chosen.Y[0]))
+		f.About += fmt.Sprintf(" At the choice, %s, it is %s.", words.Short(c.scale), words.Short(c.chosen.Y[0]))
 	}
-	return &drawing{"curve", "Validation error (" + run.Spec.Unit() + ") over " + c.label +
-		", with bars of one standard error", about, c.figure()}
+	return []*figure.Figure{&f}
 }
 
 // paths are the effects of one standard deviation of features, or the norms of those of groups, over the weights or the
@@ -274,8 +276,8 @@ func shortened(name string) string {
 	return name
 }
 
-// pathDrawing shows the coefficients over the weights; nil where there are none.
-func pathDrawing(split *dataset.Split, r *tune.Result) *drawing {
+// pathsOnPage shows the coefficients over the weights; nil where there are none.
+func pathsOnPage(split *dataset.Split, r *tune.Result) []*figure.Figure {
 	p, c := pathsOf(split, r)
 	if p == nil {
 		return nil
@@ -307,8 +309,8 @@ func pathDrawing(split *dataset.Split, r *tune.Result) *drawing {
 	if more := min(len(p.name), namedPaths+morePaths) - named; more > 0 {
 		about += fmt.Sprintf(", thin and without a name the next %d", more)
 	}
-	f := figure.Figure{Title: "paths of the coefficients", XLabel: c.label, LogX: true, Start: c.scale,
-		PanelHeight: tallPanel, Panels: []figure.Panel{p.around(c)}}
-	return &drawing{"paths", "Paths of the coefficients: effects of one standard deviation over " + c.label, about + ".",
-		f}
+	return []*figure.Figure{{ID: "paths", About: about + ".",
+		Caption: "Paths of the coefficients: effects of one standard deviation over " + c.label,
+		Title:   "paths of the coefficients", XLabel: c.label, LogX: true, Start: c.scale,
+		PanelHeight: tallPanel, Panels: []figure.Panel{p.around(c)}}}
 }

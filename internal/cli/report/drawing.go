@@ -29,17 +29,6 @@ const (
 	tallPanel       = 300 // height in points
 )
 
-// drawing is a figure with its words: what it is, and what it says.
-type drawing struct {
-	id, caption, about string
-	figure             figure.Figure
-}
-
-// onPage is the drawing on a page.
-func (d *drawing) onPage() (webpage.Figure, error) {
-	return webpage.Draw(d.id, d.caption, d.caption, d.about, d.figure)
-}
-
 // Statistics is what --plot draws, about the choice of the best method: the validation error and the coefficients over
 // lambda, and below them the predictions as they are on the page, with the confusion table of a classifier, or the
 // matrix. Where the weights have no curve, as those of a support vector machine and of a matrix, what the run had
@@ -62,9 +51,9 @@ func Statistics(run *Run, split *dataset.Split, results []*tune.Result) figure.F
 		f.Below = append(f.Below, progressFigure(run, results))
 	}
 	if j := run.Judge.Of(r); j != nil && !j.Entries {
-		for _, d := range predictionDrawings(run, j, r.RefitFit) {
-			d.figure.Title += ", " + whereJudged[j.On]
-			f.Below = append(f.Below, d.figure)
+		for _, below := range predictionFigures(run, j, r.RefitFit) {
+			below.Title += ", " + whereJudged[j.On]
+			f.Below = append(f.Below, *below)
 		}
 		if r.RefitFit.Labels != nil {
 			f.Below = append(f.Below, confusionFigure(run, j, r.RefitFit))
@@ -105,8 +94,8 @@ func confusionFigure(run *Run, j *evaluate.Sample, fit problems.Fit) figure.Figu
 	}
 }
 
-// predictionDrawings are those that fit the model.
-func predictionDrawings(run *Run, j *evaluate.Sample, fit problems.Fit) (list []*drawing) {
+// predictionFigures are those that fit the model.
+func predictionFigures(run *Run, j *evaluate.Sample, fit problems.Fit) (list []*figure.Figure) {
 	switch names := run.labels(fit); {
 	case fit.Classes() && j.Rule == nil: // the confusion table has it
 	case fit.Hazard:
@@ -146,20 +135,18 @@ func diagonal() figure.Line {
 }
 
 // rocOf is the ROC curve of rows of both labels.
-func rocOf(j *evaluate.Sample, names []string) *drawing {
+func rocOf(j *evaluate.Sample, names []string) *figure.Figure {
 	x, y := roc(j.Value, j.Y, j.Weight)
 	area := evaluate.ByName(j.Metrics)[evaluate.AUC].Value
 	curve := figure.Line{Name: "model", X: webpage.Thinned(x, mostPoints), Y: webpage.Thinned(y, mostPoints)}
 	n := j.Confusion(2)
 	lines := append([]figure.Line{diagonal(), curve}, chosen(j, n[0][1]/(n[0][0]+n[0][1]), n[1][1]/(n[1][0]+n[1][1]))...)
-	return &drawing{
-		"roc", fmt.Sprintf("ROC curve, area %.3f", area),
-		fmt.Sprintf("The share of %s that is found over the share of %s that is called %s, for all thresholds. The "+
-			"diagonal is chance. The area below the curve is %.3f.", names[1], names[0], names[1], area),
-		figure.Figure{Title: fmt.Sprintf("ROC curve, area %.3f", area), XLabel: "share of " + names[0] + " called " +
-			names[1], XFromZero: true, Start: begin(lines), PanelHeight: tallPanel,
-			Panels: []figure.Panel{{YLabel: "share of " + names[1] + " found", Lines: lines}}},
-	}
+	title := fmt.Sprintf("ROC curve, area %.3f", area)
+	about := fmt.Sprintf("The share of %s that is found over the share of %s that is called %s, for all thresholds. The "+
+		"diagonal is chance. The area below the curve is %.3f.", names[1], names[0], names[1], area)
+	return &figure.Figure{ID: "roc", Title: title, Caption: title, About: about,
+		XLabel: "share of " + names[0] + " called " + names[1], XFromZero: true, Start: begin(lines), PanelHeight: tallPanel,
+		Panels: []figure.Panel{{YLabel: "share of " + names[1] + " found", Lines: lines}}}
 }
 
 // chosen is the point of the rows that are called positive by a rule, on a curve of all thresholds.
@@ -190,7 +177,7 @@ func precision(others, found []float64, share float64) (x, y []float64) {
 }
 
 // precisionOf is the precision over the recall of rows of both labels.
-func precisionOf(j *evaluate.Sample, names []string) *drawing {
+func precisionOf(j *evaluate.Sample, names []string) *figure.Figure {
 	n, share := j.Confusion(2), stat.Mean(j.Y, j.Weight)
 	others, found := roc(j.Value, j.Y, j.Weight)
 	x, y := precision(others, found, share)
@@ -200,9 +187,9 @@ func precisionOf(j *evaluate.Sample, names []string) *drawing {
 	about := fmt.Sprintf("The share of %s among the rows that are called %s, over the share of %s that is found, for all "+
 		"thresholds. The level line is chance, %s; at the end all are found, with a share of %s.", names[1], names[1],
 		names[1], words.Short(share), words.Short(y[len(y)-1]))
-	return &drawing{"precision", "Precision over recall", about, figure.Figure{Title: "precision over recall",
+	return &figure.Figure{ID: "precision", Title: "precision over recall", Caption: "Precision over recall", About: about,
 		XLabel: "share of " + names[1] + " found (recall)", XFromZero: true, Start: begin(lines), PanelHeight: tallPanel,
-		Panels: []figure.Panel{{YLabel: "share of " + names[1] + " among called", Lines: lines}}}}
+		Panels: []figure.Panel{{YLabel: "share of " + names[1] + " among called", Lines: lines}}}
 }
 
 // ordered are the places of values by their size, or by another order.
@@ -213,7 +200,7 @@ func ordered(values []float64, compare func(a, b float64) int) []int {
 }
 
 // residualsOf has targets and residuals over predictions.
-func residualsOf(j *evaluate.Sample) *drawing {
+func residualsOf(j *evaluate.Sample) *figure.Figure {
 	order := ordered(j.Value, cmp.Compare)
 	shown := webpage.Thinned(order, mostPoints)
 	actual, residual := figure.Line{Name: "rows", Points: true}, figure.Line{Name: "residuals", Points: true}
@@ -234,15 +221,15 @@ func residualsOf(j *evaluate.Sample) *drawing {
 	about := fmt.Sprintf("Predictions from %s to %s. Above, the targets, with the line on which they equal the "+
 		"predictions; below, the residuals, with the line of 0. %d of %d targets are below their predictions.",
 		words.Short(lo), words.Short(hi), below, len(shown))
-	return &drawing{"residuals", caption, about, figure.Figure{Title: "targets and residuals over predictions",
+	return &figure.Figure{ID: "residuals", Title: "targets and residuals over predictions", Caption: caption, About: about,
 		XLabel: "prediction", PanelHeight: 220, Panels: []figure.Panel{
 			{YLabel: "target", Lines: []figure.Line{actual, {X: []float64{lo, hi}, Y: []float64{lo, hi}, Style: 2}}},
 			{YLabel: "residual", Lines: []figure.Line{residual, {X: []float64{lo, hi}, Y: []float64{0, 0}, Style: 2}}},
-		}}}
+		}}
 }
 
 // calibrationOf has the share of the second label over its predicted probability, in bins of equal size.
-func calibrationOf(j *evaluate.Sample, label string) *drawing {
+func calibrationOf(j *evaluate.Sample, label string) *figure.Figure {
 	order := ordered(j.Value, cmp.Compare)
 	bins := min(calibrationBins, max(2, len(order)/10))
 	line := figure.Line{Name: "share ± s.e."}
@@ -275,16 +262,16 @@ func calibrationOf(j *evaluate.Sample, label string) *drawing {
 	about := fmt.Sprintf("In the lowest bin the mean probability is %s and the share %s, in the highest %s and %s. On "+
 		"the diagonal they are equal.",
 		words.Short(line.X[0]), words.Short(line.Y[0]), words.Short(line.X[last]), words.Short(line.Y[last]))
-	return &drawing{"calibration", caption, about, figure.Figure{Title: "calibration",
+	return &figure.Figure{ID: "calibration", Title: "calibration", Caption: caption, About: about,
 		XLabel: "predicted probability of " + label, XFromZero: true, PanelHeight: tallPanel,
-		Panels: []figure.Panel{{YLabel: "share of " + label, Lines: []figure.Line{guide, line}}}}}
+		Panels: []figure.Panel{{YLabel: "share of " + label, Lines: []figure.Line{guide, line}}}}
 }
 
 // riskNames are the groups of rows of a figure, by their values.
 var riskNames = []string{"low risk", "middle risk", "high risk"}
 
 // risksOf has the shares of rows without an event over time, by thirds of the values among the rows of each part.
-func risksOf(d *evaluate.Sample) *drawing {
+func risksOf(d *evaluate.Sample) *figure.Figure {
 	groups, weights := make([][]float64, len(riskNames)), make([][]float64, len(riskNames))
 	from := 0
 	for _, to := range d.Ends {
@@ -309,12 +296,8 @@ func risksOf(d *evaluate.Sample) *drawing {
 		lines = append(lines, line)
 		about += fmt.Sprintf(" %s ends at %s;", line.Name, words.Short(line.Y[len(line.Y)-1]))
 	}
-	return &drawing{
-		"risks", "Share of rows without an event over time (Kaplan and Meier), by thirds of the predicted hazards",
-		about[:len(about)-1] + ".",
-		figure.Figure{Title: "without an event, by thirds of the hazard", XLabel: "time", XFromZero: true,
-			PanelHeight: tallPanel, Panels: []figure.Panel{
-				{YLabel: "share without an event", Lines: lines},
-			}},
-	}
+	return &figure.Figure{ID: "risks", Title: "without an event, by thirds of the hazard",
+		Caption: "Share of rows without an event over time (Kaplan and Meier), by thirds of the predicted hazards",
+		About:   about[:len(about)-1] + ".", XLabel: "time", XFromZero: true, PanelHeight: tallPanel,
+		Panels: []figure.Panel{{YLabel: "share without an event", Lines: lines}}}
 }

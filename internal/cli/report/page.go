@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/conetune/conetune/internal/figure"
 	"github.com/conetune/conetune/internal/webpage"
 	"github.com/conetune/conetune/internal/words"
 	"github.com/conetune/conetune/problems/dataset"
@@ -25,36 +26,26 @@ type reportContents struct {
 	summary
 	Errors, Methods      *webpage.Table
 	Ladder               *webpage.Table
-	Curve                []webpage.Figure
+	Curve                []*figure.Figure
 	Coefficients         *webpage.Table
 	CoefficientsNote     string
-	Paths                []webpage.Figure
+	Paths                []*figure.Figure
 	On                   string
-	Figures              []webpage.Figure
+	Figures              []*figure.Figure
 	Confusion            *webpage.Table
 	Data, Findings, Made []string
 	Command, Settings    string
-	Trace                []webpage.Figure
+	Trace                []*figure.Figure
 }
 
 // Page writes the page of a run, about the choice of the best of its methods.
-func Page(w io.Writer, args []string, run *Run, split *dataset.Split, results []*tune.Result) (err error) {
+func Page(w io.Writer, args []string, run *Run, split *dataset.Split, results []*tune.Result) error {
 	what := summarize(run, split, results)
 	r, j := what.chosen, what.judged
 	c := reportContents{
 		Command: commandLine(args), Settings: string(run.Settings), summary: what, Ladder: ladderTable(r),
 		Made: []string{"conetune " + r.Version, fmt.Sprintf("seed %d", r.Seed), madeBy(r), "the model is trained on " +
 			trainedOn(run, split, r)},
-	}
-	draw := func(list ...*drawing) (figures []webpage.Figure) {
-		for _, d := range list {
-			if d != nil && err == nil {
-				var f webpage.Figure
-				f, err = d.onPage()
-				figures = append(figures, f)
-			}
-		}
-		return figures
 	}
 	var more int
 	c.Choice.Table, more = c.Choice.Table.First(mostListed)
@@ -65,18 +56,18 @@ func Page(w io.Writer, args []string, run *Run, split *dataset.Split, results []
 	case j == nil || j.Entries:
 		c.Errors = methodsTable(run, results)
 	}
-	progress := draw(traceDrawing(run, results))
-	if c.Curve = draw(curveDrawing(run, r)); len(results) > 1 { // how soon each method had what
-		c.Curve, progress = append(progress, c.Curve...), nil
+	c.Trace = traceOnPage(run, results)
+	if c.Curve = curveOnPage(run, r); len(results) > 1 { // how soon each method had what
+		c.Curve, c.Trace = append(c.Trace, c.Curve...), nil
 	}
 	if run.Entries == nil {
 		if c.Coefficients, c.CoefficientsNote, more = coefficientTable(run, r.RefitFit, j, mostListed); more > 0 {
 			c.CoefficientsNote += fmt.Sprintf(" The %d largest are shown.", mostListed)
 		}
-		c.Paths = draw(pathDrawing(split, r))
+		c.Paths = pathsOnPage(split, r)
 	}
 	if j != nil {
-		c.On, c.Figures = words.Sentence(judgedOn(j)), draw(predictionDrawings(run, j, r.RefitFit)...)
+		c.On, c.Figures = words.Sentence(judgedOn(j)), predictionFigures(run, j, r.RefitFit)
 		if r.RefitFit.Labels != nil {
 			c.Confusion = confusionTable(run, j, r.RefitFit)
 		}
@@ -86,9 +77,6 @@ func Page(w io.Writer, args []string, run *Run, split *dataset.Split, results []
 	}
 	for _, n := range run.Rows.Notes {
 		c.Findings = append(c.Findings, n.File+": "+strings.ReplaceAll(n.Text, "\n", " "))
-	}
-	if c.Trace = progress; err != nil {
-		return err
 	}
 	return webpage.Write(w, reportPage, "How "+what.target+" was modelled", c)
 }

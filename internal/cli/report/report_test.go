@@ -14,7 +14,6 @@ import (
 	"github.com/conetune/conetune/dca"
 	"github.com/conetune/conetune/evaluate"
 	"github.com/conetune/conetune/internal/figure"
-	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/internal/words"
 	"github.com/conetune/conetune/model"
 	"github.com/conetune/conetune/outcome"
@@ -202,10 +201,9 @@ func TestPathsOf(t *testing.T) {
 	require.Len(t, lines, 3)
 	require.Equal(t, []float64{0.5, 0.5}, lines[2].X)
 	require.Equal(t, []float64{-3.5, 4}, lines[2].Y)
-	drawn := must.Of(pathDrawing(split, r).onPage())(t)
-	require.Contains(t, string(drawn.SVG), "In use: 0 features at 5, 2 features at 0.005.")
+	require.Contains(t, pathsOnPage(split, r)[0].About, "In use: 0 features at 5, 2 features at 0.005.")
 	r.Curve = r.Curve[:1]
-	require.Nil(t, pathDrawing(split, r))
+	require.Nil(t, pathsOnPage(split, r))
 	require.Equal(t, strings.Repeat("x", 18)+"..", shortened(strings.Repeat("x", 30)))
 }
 

@@ -198,16 +198,16 @@ func errorAxis(r *tune.Result) string {
 	return strings.Replace(unit, "the mean sq", "mean sq", 1)
 }
 
-// traceDrawing shows what the methods had reached when; nil where there is nothing to draw.
-func traceDrawing(run *Run, results []*tune.Result) *drawing {
+// traceOnPage shows what the methods had reached when; nil where there is nothing to draw.
+func traceOnPage(run *Run, results []*tune.Result) []*figure.Figure {
 	f := progressFigure(run, results)
-	about := "Errors and measures of progress over the seconds of the run."
+	f.ID, f.Caption, f.About = "trace", f.Title, "Errors and measures of progress over the seconds of the run."
 	switch {
 	case len(results) > 1:
 	case searches(results[0].Method):
-		about = "The least error so far over the fits."
+		f.About = "The least error so far over the fits."
 	default:
-		about = "Errors and measures of progress over the iterations."
+		f.About = "Errors and measures of progress over the iterations."
 	}
 	f.XLabel, _, _ = strings.Cut(f.XLabel, " (")
 	f.XFromZero, f.Below = len(results) > 1, nil
@@ -216,5 +216,5 @@ func traceDrawing(run *Run, results []*tune.Result) *drawing {
 	}) {
 		return nil
 	}
-	return &drawing{"trace", f.Title, about, f}
+	return []*figure.Figure{&f}
 }

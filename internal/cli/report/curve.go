@@ -14,7 +14,6 @@ import (
 	"github.com/conetune/conetune/internal/indices"
 	"github.com/conetune/conetune/internal/words"
 	"github.com/conetune/conetune/problems"
-	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/groups"
 	"github.com/conetune/conetune/tune"
 )
@@ -219,7 +218,7 @@ func newPaths(x []float64, fits []problems.Fit, at int, deviation []float64, g *
 
 // pathsOf are those of a result over the weights of its curve, whose label and choice they have; nil where there are
 // none.
-func pathsOf(split *dataset.Split, r *tune.Result) (*paths, *curve) {
+func pathsOf(run *Run, r *tune.Result) (*paths, *curve) {
 	c := CurveOf(r)
 	if c == nil || r.RefitFit.Coefficients == nil || r.RefitFit.Matrix != nil {
 		return nil, nil
@@ -239,7 +238,7 @@ func pathsOf(split *dataset.Split, r *tune.Result) (*paths, *curve) {
 	if len(x) < 2 {
 		return nil, nil
 	}
-	return newPaths(x, fits, at, split.Train.Deviations(), nil), c
+	return newPaths(x, fits, at, run.deviations(), nil), c
 }
 
 // panel draws the paths.
@@ -277,8 +276,8 @@ func shortened(name string) string {
 }
 
 // pathsOnPage shows the coefficients over the weights; nil where there are none.
-func pathsOnPage(split *dataset.Split, r *tune.Result) []*figure.Figure {
-	p, c := pathsOf(split, r)
+func pathsOnPage(run *Run, r *tune.Result) []*figure.Figure {
+	p, c := pathsOf(run, r)
 	if p == nil {
 		return nil
 	}

@@ -17,7 +17,6 @@ import (
 	"github.com/conetune/conetune/internal/words"
 	"github.com/conetune/conetune/model"
 	"github.com/conetune/conetune/problems"
-	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/tune"
 )
 
@@ -33,22 +32,23 @@ const (
 // lambda, and below them the predictions as they are on the page, with the confusion table of a classifier, or the
 // matrix. Where the weights have no curve, as those of a support vector machine and of a matrix, what the run had
 // reached stands above.
-func Statistics(run *Run, split *dataset.Split, results []*tune.Result) figure.Figure {
-	r := evaluate.Best(results)
+func Statistics(run *Run) figure.Figure {
+	r := evaluate.Best(run.Results)
 	var f figure.Figure
 	if c := CurveOf(r); c != nil {
 		f = c.figure()
 		f.Panels[0].YLabel = "validation: " + errorAxis(r)
-		f.Title = fmt.Sprintf("%s for %s: error over lambda, with bars of one standard error", r.Model, split.Train.Target)
-		if p, c := pathsOf(split, r); p != nil {
+		f.Title = fmt.Sprintf("%s for %s: error over lambda, with bars of one standard error", r.Model,
+			run.Rows.Split.Train.Target)
+		if p, c := pathsOf(run, r); p != nil {
 			f.Panels = append(f.Panels, p.around(c))
 		}
-	} else if f = progressFigure(run, results); len(results) == 1 && !searches(r.Method) {
+	} else if f = progressFigure(run); len(run.Results) == 1 && !searches(r.Method) {
 		f.Panels = f.Panels[:1] // the others are about the method
 	}
 	f.Below = matrixFigure(r)
-	if len(results) > 1 && CurveOf(r) != nil {
-		f.Below = append(f.Below, progressFigure(run, results))
+	if len(run.Results) > 1 && CurveOf(r) != nil {
+		f.Below = append(f.Below, progressFigure(run))
 	}
 	if j := run.Judge.Of(r); j != nil && !j.Entries {
 		for _, below := range predictionFigures(run, j, r.RefitFit) {

@@ -9,8 +9,6 @@ import (
 	"github.com/conetune/conetune/internal/figure"
 	"github.com/conetune/conetune/internal/webpage"
 	"github.com/conetune/conetune/internal/words"
-	"github.com/conetune/conetune/problems/dataset"
-	"github.com/conetune/conetune/tune"
 )
 
 //go:embed page.html
@@ -39,32 +37,32 @@ type reportContents struct {
 }
 
 // Page writes the page of a run, about the choice of the best of its methods.
-func Page(w io.Writer, args []string, run *Run, split *dataset.Split, results []*tune.Result) error {
-	what := summarize(run, split, results)
+func Page(w io.Writer, args []string, run *Run) error {
+	what := summarize(run)
 	r, j := what.chosen, what.judged
 	c := reportContents{
 		Command: commandLine(args), Settings: string(run.Settings), summary: what, Ladder: ladderTable(r),
 		Made: []string{"conetune " + r.Version, fmt.Sprintf("seed %d", r.Seed), madeBy(r), "the model is trained on " +
-			trainedOn(run, split, r)},
+			trainedOn(run, r)},
 	}
 	var more int
 	c.Choice.Table, more = c.Choice.Table.First(mostListed)
 	c.Choice.Note += words.Rest(more, " %d more are in --json.")
 	switch {
-	case len(results) > 1:
-		c.Methods = methodsTable(run, results)
+	case len(run.Results) > 1:
+		c.Methods = methodsTable(run)
 	case j == nil || j.Entries:
-		c.Errors = methodsTable(run, results)
+		c.Errors = methodsTable(run)
 	}
-	c.Trace = traceOnPage(run, results)
-	if c.Curve = curveOnPage(run, r); len(results) > 1 { // how soon each method had what
+	c.Trace = traceOnPage(run)
+	if c.Curve = curveOnPage(run, r); len(run.Results) > 1 { // how soon each method had what
 		c.Curve, c.Trace = append(c.Trace, c.Curve...), nil
 	}
 	if run.Entries == nil {
 		if c.Coefficients, c.CoefficientsNote, more = coefficientTable(run, r.RefitFit, j, mostListed); more > 0 {
 			c.CoefficientsNote += fmt.Sprintf(" The %d largest are shown.", mostListed)
 		}
-		c.Paths = pathsOnPage(split, r)
+		c.Paths = pathsOnPage(run, r)
 	}
 	if j != nil {
 		c.On, c.Figures = words.Sentence(judgedOn(j)), predictionFigures(run, j, r.RefitFit)
@@ -72,7 +70,7 @@ func Page(w io.Writer, args []string, run *Run, split *dataset.Split, results []
 			c.Confusion = confusionTable(run, j, r.RefitFit)
 		}
 	}
-	for line := range strings.Lines(describeData(run, split)) {
+	for line := range strings.Lines(describeData(run)) {
 		c.Data = append(c.Data, strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(line), "data ")))
 	}
 	for _, n := range run.Rows.Notes {

@@ -269,14 +269,14 @@ func Progress(r *tune.Result) string {
 
 // methodsTable has the errors of the refits, a line for each method, and where the run is verbose those of its last
 // points.
-func methodsTable(run *Run, results []*tune.Result) *webpage.Table {
+func methodsTable(run *Run) *webpage.Table {
 	validation := "validation"
 	if run.Source.CrossValidates() {
 		validation = trainingRows(run)
 	}
 	t := webpage.NewTable("errors", words.Sentence(run.Spec.Unit())+" by method", webpage.Text("method"),
 		webpage.Number(validation), webpage.Number("test"))
-	t.Sortable = len(results) > 1
+	t.Sortable = len(run.Results) > 1
 	if run.Spec.Score != "" {
 		t.Columns = append(t.Columns, webpage.Number(run.Spec.Score))
 	}
@@ -296,8 +296,8 @@ func methodsTable(run *Run, results []*tune.Result) *webpage.Table {
 		}
 		return []webpage.Cell{cell(&e.Validation), cell(e.Test)}
 	}
-	chosen := evaluate.Best(results)
-	for _, r := range results {
+	chosen := evaluate.Best(run.Results)
+	for _, r := range run.Results {
 		cells := append([]webpage.Cell{{Text: r.Method}}, both(r.Refit)...)
 		cells[1].Strong = r == chosen && r.Refit != nil
 		if run.Spec.Score != "" {
@@ -321,9 +321,9 @@ func methodsTable(run *Run, results []*tune.Result) *webpage.Table {
 }
 
 // describeMethods is that table, with the method of several whose model is taken.
-func describeMethods(run *Run, results []*tune.Result) string {
-	text := methodsTable(run, results).String()
-	if chosen := evaluate.Best(results); chosen.Refit != nil && len(results) > 1 {
+func describeMethods(run *Run) string {
+	text := methodsTable(run).String()
+	if chosen := evaluate.Best(run.Results); chosen.Refit != nil && len(run.Results) > 1 {
 		least := "validation error"
 		if chosen.Score != nil {
 			least = run.Spec.Score

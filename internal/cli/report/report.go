@@ -28,20 +28,21 @@ const (
 
 // Run is a run of conetune tune that is to be reported.
 type Run struct {
-	Spec           model.Spec
-	Options        *model.Options
-	Source         *input.Source
-	From           string // where the rows come from, in a few words
-	Methods        []string
-	Chain, Verbose bool
-	Rows           *input.Rows
-	Entries        *matcomp.Data    // of a matrix; nil for rows
-	Groups         *groups.Groups   // of features; nil without
-	Judge          *evaluate.Judge  // of predictors
-	Outside        *evaluate.Nested // the error by outer folds; nil without --nested
-	Bootstrap      *evaluate.Bootstrap
-	Covered        *evaluate.Covered // by intervals of [IntervalLevel] on the test rows; nil without
-	Settings       []byte            // for --config
+	Spec    model.Spec
+	Options *model.Options
+	Source  *input.Source
+	From    string // where the rows come from, in a few words
+	*evaluate.Choice
+	Verbose   bool
+	Rows      *input.Rows
+	Entries   *matcomp.Data    // of a matrix; nil for rows
+	Groups    *groups.Groups   // of features; nil without
+	Results   []*tune.Result   // of the methods
+	Judge     *evaluate.Judge  // of predictors
+	Outside   *evaluate.Nested // the error by outer folds; nil without --nested
+	Bootstrap *evaluate.Bootstrap
+	Covered   *evaluate.Covered // by intervals of [IntervalLevel] on the test rows; nil without
+	Settings  []byte            // for --config
 }
 
 // logOdds says that the values of the classifier are log odds, so that it has probabilities.
@@ -60,9 +61,9 @@ type summary struct {
 	Choice  choice
 }
 
-func summarize(run *Run, split *dataset.Split, results []*tune.Result) summary {
-	r := evaluate.Best(results)
-	s := summary{chosen: r, target: split.Train.Target, judged: run.Judge.Of(r)}
+func summarize(run *Run) summary {
+	r := evaluate.Best(run.Results)
+	s := summary{chosen: r, target: run.Rows.Split.Train.Target, judged: run.Judge.Of(r)}
 	if r.RefitFit.Targets != nil && !r.RefitFit.Classes() {
 		s.target = words.Joined(r.RefitFit.Targets)
 	}
@@ -110,9 +111,9 @@ func summarize(run *Run, split *dataset.Split, results []*tune.Result) summary {
 }
 
 // Text is the report for people; written tells which files there are.
-func Text(run *Run, split *dataset.Split, results []*tune.Result, written []string) string {
-	what := summarize(run, split, results)
-	r := what.chosen
+func Text(run *Run, written []string) string {
+	what := summarize(run)
+	r, several := what.chosen, len(run.Results) > 1
 	var b strings.Builder
 	for _, text := range append([]string{what.Lead}, what.Verdict...) {
 		b.WriteString(words.Wrapped(text))
@@ -131,11 +132,11 @@ func Text(run *Run, split *dataset.Split, results []*tune.Result, written []stri
 	if r.Refit != nil {
 		b.WriteString(words.Wrapped(describeLosses(run, r)))
 	}
-	if len(results) > 1 || run.Verbose && r.Refit != nil {
-		b.WriteString("\n" + describeMethods(run, results))
+	if several || run.Verbose && r.Refit != nil {
+		b.WriteString("\n" + describeMethods(run))
 	}
 	if r.Refit != nil {
-		if run.Verbose && len(results) == 1 {
+		if run.Verbose && !several {
 			b.WriteString(describeIterate(run, r))
 		}
 		b.WriteString("\n" + what.Choice.describe())
@@ -144,9 +145,9 @@ func Text(run *Run, split *dataset.Split, results []*tune.Result, written []stri
 		}
 		b.WriteString("\n" + describeFit(run, r.RefitFit, what.judged))
 	}
-	b.WriteString("\n" + describeData(run, split))
+	b.WriteString("\n" + describeData(run))
 	made := madeBy(r)
-	if len(results) > 1 {
+	if several {
 		made = words.Joined(run.Methods) + " on the " + r.Backend + " backend"
 		if run.Chain {
 			made += ", each begun at the choice of the one before"
@@ -157,7 +158,7 @@ func Text(run *Run, split *dataset.Split, results []*tune.Result, written []stri
 	fmt.Fprintf(&b, "made by   %s\n", strings.ReplaceAll(strings.TrimSuffix(words.Wrapped(made), "\n"), "\n",
 		"\n          "))
 	if r.Refit != nil {
-		fmt.Fprintf(&b, "          the model is trained on %s\n", trainedOn(run, split, r))
+		fmt.Fprintf(&b, "          the model is trained on %s\n", trainedOn(run, r))
 	}
 	if len(written) > 0 {
 		b.WriteString("\n" + strings.Join(written, "\n") + "\n")
@@ -230,8 +231,8 @@ func standardised(spec model.Spec) string {
 }
 
 // trainedOn says which rows the model is trained on.
-func trainedOn(run *Run, split *dataset.Split, r *tune.Result) string {
-	switch {
+func trainedOn(run *Run, r *tune.Result) string {
+	switch split := run.Rows.Split; {
 	case r.TrainedOn == tune.FinalTrain:
 		return "the training rows"
 	case r.TrainedOn == tune.FinalFolds:
@@ -253,10 +254,11 @@ func madeBy(r *tune.Result) string {
 	return fmt.Sprintf("%s on the %s backend, %s, %s", r.Method, r.Backend, how, words.Seconds(r.TimeSeconds))
 }
 
-func describeData(run *Run, split *dataset.Split) string {
+func describeData(run *Run) string {
 	if run.Entries != nil {
 		return describeMatrixData(run)
 	}
+	split := run.Rows.Split
 	_, p := split.Train.Dims()
 	var rows []string
 	events := 0

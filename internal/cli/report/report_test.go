@@ -25,7 +25,7 @@ import (
 )
 
 // made is a result with two features, of units a thousandfold apart, and n radii.
-func made(n int) (*Run, *dataset.Split, *tune.Result) {
+func made(n int) (*Run, *tune.Result) {
 	test := 3.25
 	train := &dataset.Data{
 		X: mat.NewDense(2, 3, []float64{-1, -1000, 1, 1, 1000, -1}), Y: []float64{1, 2},
@@ -53,13 +53,13 @@ func made(n int) (*Run, *dataset.Split, *tune.Result) {
 	r.TrainedOn = tune.FinalTrain
 	split := &dataset.Split{Train: train, Val: train}
 	source, rows := &input.Source{Dir: "data"}, &input.Rows{Split: split}
-	return &Run{Source: source, From: "data", Options: &model.Options{}, Rows: rows, Judge: evaluate.NewJudge(rows, nil,
-		false)}, split, r
+	return &Run{Source: source, From: "data", Options: &model.Options{}, Rows: rows, Results: []*tune.Result{r},
+		Judge: evaluate.NewJudge(rows, nil, false)}, r
 }
 
 func TestReport(t *testing.T) {
-	run, split, r := made(2)
-	text := Text(run, split, []*tune.Result{r}, []string{"model in m.json"})
+	run, r := made(2)
+	text := Text(run, []string{"model in m.json"})
 	require.Equal(t, `elastic-net for y, chosen by vf-idca: lambda 0.5, l1_ratio 0.
 Half the mean squared error, which the methods compare: 2.5 on the validation rows.
 
@@ -88,7 +88,7 @@ model in m.json
 
 	// What the optimiser has to say is for those who ask.
 	run.Verbose, run.Options.Intercept = true, true
-	text = Text(run, split, []*tune.Result{r}, nil)
+	text = Text(run, nil)
 	require.Contains(t, text, `
 method    validation   test   iterate, validation   iterate, test      time   steps    status
 vf-idca          2.5      -                   1.5            3.25   0.250 s   2 fits   converged
@@ -98,7 +98,7 @@ vf-idca          2.5      -                   1.5            3.25   0.250 s   2 
 	require.Contains(t, text, "The intercept is 7.")
 
 	// Many hyperparameters: the largest come first.
-	run, split, r = made(20)
+	run, r = made(20)
 	r.Model = "group-lasso"
 	text = choiceOf(run, r).describe()
 	require.Regexp(t, `(?m)^lambda20 +9.5 `, text)
@@ -107,13 +107,14 @@ vf-idca          2.5      -                   1.5            3.25   0.250 s   2 
 
 	// A run that ended before its first iteration has only its status.
 	early := &tune.Result{Model: "elastic-net", Method: "vf-idca", Backend: "native", Status: outcome.Cancelled}
-	text = Text(run, split, []*tune.Result{early}, nil)
+	run.Results = []*tune.Result{early}
+	text = Text(run, nil)
 	require.Contains(t, text, "interrupted after 0 iterations, without a model")
 	require.NotContains(t, text, "refit")
 }
 
 func TestTraceFigure(t *testing.T) {
-	_, _, r := made(2)
+	_, r := made(2)
 	f := traceFigure(r)
 	require.Equal(t, "elastic-net by vf-idca: converged after 2 fits", f.Title)
 	require.Len(t, f.Panels, 4)
@@ -128,11 +129,11 @@ func TestTraceFigure(t *testing.T) {
 // The figure ends at the errors of the report, which may be those of a model trained on more rows than the fits of the
 // trace.
 func TestFigureEndsAtReport(t *testing.T) {
-	run, split, r := made(2)
+	run, r := made(2)
 	final := 9.75
 	r.Refit, r.TrainedOn, r.LowerLevel = &problems.Errors{Validation: 2.5, Test: &final}, tune.FinalAll, r.Refit
-	run.Methods = []string{"vf-idca"}
-	f := Trace(run, split, []*tune.Result{r})
+	run.Choice = &evaluate.Choice{Methods: []string{"vf-idca"}}
+	f := Trace(run)
 	points := f.Panels[0].Lines[4:]
 	require.Len(t, points, 2)
 	for k, want := range []float64{2.5, 9.75} {
@@ -143,7 +144,7 @@ func TestFigureEndsAtReport(t *testing.T) {
 	require.Contains(t, f.XLabel, "training on training and validation rows")
 
 	r.Method, run.Methods = "grid", []string{"grid"}
-	f = Trace(run, split, []*tune.Result{r})
+	f = Trace(run)
 	for k, want := range []float64{2.5, 9.75} {
 		lines := f.Panels[k].Lines
 		require.Equal(t, want, lines[0].Y[len(lines[0].Y)-1])
@@ -163,9 +164,10 @@ func TestPathPanel(t *testing.T) {
 		return tune.Event{Fit: &problems.Fit{Coefficients: c, Features: split.Train.Features}}
 	}
 	r := &tune.Result{Method: tune.MethodGrid, Trace: []tune.Event{event(5, 1, -1), {}, event(0, 2, -3)}}
-	run := &Run{Methods: []string{r.Method}}
+	run := &Run{Choice: &evaluate.Choice{Methods: []string{r.Method}}, Rows: &input.Rows{Split: split},
+		Results: []*tune.Result{r}}
 	last := func() []figure.Line {
-		panels := Trace(run, split, []*tune.Result{r}).Panels
+		panels := Trace(run).Panels
 		return panels[len(panels)-1].Lines
 	}
 	require.Equal(t, []figure.Line{
@@ -178,7 +180,7 @@ func TestPathPanel(t *testing.T) {
 	require.InDeltaSlice(t, []float64{math.Sqrt(13), math.Sqrt(97)}, lines[0].Y, 1e-14)
 	require.Equal(t, []string{"second", "first"}, []string{lines[0].Name, lines[1].Name})
 	r.Trace = nil
-	require.Len(t, Trace(run, split, []*tune.Result{r}).Panels, 2, "no coefficients")
+	require.Len(t, Trace(run).Panels, 2, "no coefficients")
 }
 
 // Of two features, effects are coefficients times standard deviations, the larger one at the choice first, and a
@@ -192,7 +194,8 @@ func TestPathsOf(t *testing.T) {
 	for k, f := range []problems.Fit{fit(0, 0, 0), fit(1, -0.3, 0), {}, fit(4, -0.35, 0)} {
 		r.Curve = append(r.Curve, tune.CurvePoint{Factor: math.Pow(10, float64(1-k)), Validation: 1, Fit: f})
 	}
-	p, c := pathsOf(split, r)
+	run := &Run{Rows: &input.Rows{Split: split}}
+	p, c := pathsOf(run, r)
 	require.Equal(t, []string{"b", "a"}, p.name)
 	require.InDeltaSlice(t, []float64{5, 0.5, 0.005}, p.x, 1e-12)
 	require.InDeltaSlice(t, []float64{0, -3, -3.5}, p.effect[0], 1e-12)
@@ -201,9 +204,9 @@ func TestPathsOf(t *testing.T) {
 	require.Len(t, lines, 3)
 	require.Equal(t, []float64{0.5, 0.5}, lines[2].X)
 	require.Equal(t, []float64{-3.5, 4}, lines[2].Y)
-	require.Contains(t, pathsOnPage(split, r)[0].About, "In use: 0 features at 5, 2 features at 0.005.")
+	require.Contains(t, pathsOnPage(run, r)[0].About, "In use: 0 features at 5, 2 features at 0.005.")
 	r.Curve = r.Curve[:1]
-	require.Nil(t, pathsOnPage(split, r))
+	require.Nil(t, pathsOnPage(run, r))
 	require.Equal(t, strings.Repeat("x", 18)+"..", shortened(strings.Repeat("x", 30)))
 }
 

@@ -13,15 +13,14 @@ import (
 	"github.com/conetune/conetune/internal/words"
 	"github.com/conetune/conetune/model"
 	"github.com/conetune/conetune/problems"
-	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/tune"
 )
 
 // Trace is what --plot-trace draws: how the run went, of one method with the paths of the coefficients.
-func Trace(run *Run, split *dataset.Split, results []*tune.Result) figure.Figure {
-	f := progressFigure(run, results)
-	r := results[0]
-	if len(results) > 1 || split.Train == nil || r.RefitFit.Matrix != nil {
+func Trace(run *Run) figure.Figure {
+	f := progressFigure(run)
+	r := run.Results[0]
+	if len(run.Results) > 1 || run.Rows.Split.Train == nil || r.RefitFit.Matrix != nil {
 		return f
 	}
 	label := "coefficients x s.d., refit"
@@ -40,7 +39,7 @@ func Trace(run *Run, split *dataset.Split, results []*tune.Result) figure.Figure
 			fits, x = append(fits, *e.Fit), append(x, float64(k+1))
 		}
 	}
-	if p := newPaths(x, fits, len(fits)-1, split.Train.Deviations(), run.Groups); p != nil {
+	if p := newPaths(x, fits, len(fits)-1, run.deviations(), run.Groups); p != nil {
 		f.Panels = append(f.Panels, p.panel(label))
 	}
 	return f
@@ -48,9 +47,9 @@ func Trace(run *Run, split *dataset.Split, results []*tune.Result) figure.Figure
 
 // progressFigure shows how a run went: of VF-iDCA errors, penalty, gap and step over its iterations, of a search the
 // best errors over its evaluations, of several methods over the seconds, which are alike for all.
-func progressFigure(run *Run, results []*tune.Result) figure.Figure {
-	r := results[0]
-	note := chosenWords(evaluate.Best(results))
+func progressFigure(run *Run) figure.Figure {
+	r := run.Results[0]
+	note := chosenWords(evaluate.Best(run.Results))
 	if len(run.Methods) == 1 && !searches(run.Methods[0]) {
 		f := traceFigure(r)
 		f.XLabel += note
@@ -61,22 +60,22 @@ func progressFigure(run *Run, results []*tune.Result) figure.Figure {
 		XLabel: "seconds" + note, XFromZero: true,
 		Panels: []figure.Panel{{YLabel: "best validation error, refit"}, {YLabel: "its test error"}},
 	}
-	if len(results) == 1 {
+	if len(run.Results) == 1 {
 		f.XLabel = "evaluation" + note
 	}
-	for i, r := range results {
-		validation, test := reached(r, len(results) == 1)
+	for i, r := range run.Results {
+		validation, test := reached(r, len(run.Results) == 1)
 		validation.Name, test.Name, validation.Style, test.Style = r.Method, r.Method, i, i
 		f.Panels[0].Lines = append(f.Panels[0].Lines, validation)
 		f.Panels[1].Lines = append(f.Panels[1].Lines, test)
 	}
-	best := evaluate.Best(results)
+	best := evaluate.Best(run.Results)
 	end := best.TimeSeconds
-	if len(results) == 1 {
+	if len(run.Results) == 1 {
 		end = float64(len(r.Trace))
 	}
 	for k, point := range chosenPoints(best, end) {
-		point.Name, point.Style = "chosen", len(results)
+		point.Name, point.Style = "chosen", len(run.Results)
 		f.Panels[k].Lines = append(f.Panels[k].Lines, point)
 	}
 	return f
@@ -199,18 +198,18 @@ func errorAxis(r *tune.Result) string {
 }
 
 // traceOnPage shows what the methods had reached when; nil where there is nothing to draw.
-func traceOnPage(run *Run, results []*tune.Result) []*figure.Figure {
-	f := progressFigure(run, results)
+func traceOnPage(run *Run) []*figure.Figure {
+	f := progressFigure(run)
 	f.ID, f.Caption, f.About = "trace", f.Title, "Errors and measures of progress over the seconds of the run."
 	switch {
-	case len(results) > 1:
-	case searches(results[0].Method):
+	case len(run.Results) > 1:
+	case searches(run.Results[0].Method):
 		f.About = "The least error so far over the fits."
 	default:
 		f.About = "Errors and measures of progress over the iterations."
 	}
 	f.XLabel, _, _ = strings.Cut(f.XLabel, " (")
-	f.XFromZero, f.Below = len(results) > 1, nil
+	f.XFromZero, f.Below = len(run.Results) > 1, nil
 	if !slices.ContainsFunc(f.Panels, func(p figure.Panel) bool {
 		return slices.ContainsFunc(p.Lines, func(l figure.Line) bool { return len(l.X) > 0 })
 	}) {

@@ -12,7 +12,7 @@ import (
 // runBootstrap makes the choice on samples of the rows, of which the report has those that have a model.
 func (job *tuneJob) runBootstrap(ctx context.Context, o *input.Outer, show *progress) (err error) {
 	at := show.counted("bootstrap", job.bootstrap, "samples")
-	if job.sampled, err = job.choice().Bootstrap(ctx, o, job.bootstrap, job.Data.Seed, at); err != nil {
+	if job.sampled, err = job.Bootstrap(ctx, o, job.bootstrap, job.Data.Seed, at); err != nil {
 		return cli.Failed(fmt.Errorf("--bootstrap: %w", job.run.Rows.Explain(err)))
 	}
 	if len(job.sampled.Samples) > 0 { // else it was interrupted

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/conetune/conetune/evaluate"
 	"github.com/conetune/conetune/internal/cli"
 	"github.com/conetune/conetune/internal/words"
 	"github.com/conetune/conetune/model"
@@ -19,13 +20,12 @@ import (
 
 // tuneFlags are the flags of conetune tune as they were given.
 type tuneFlags struct {
-	Data   dataFlags
-	model  modelFlags
-	config tune.Config // without the method, and what is read of the next three
+	Data            dataFlags
+	model           modelFlags
+	evaluate.Choice // without what is read of the next three
 
 	method, ranges, init        string
 	lambda, ratio               string
-	chain                       bool
 	nested, bootstrap           int
 	standardize, intercept      bool
 	scale, groups, classWeights string
@@ -49,7 +49,8 @@ const mostGamma = 100
 
 // newTuneFlags has the defaults.
 func newTuneFlags() *tuneFlags {
-	f := &tuneFlags{method: tune.MethodVFiDCA, config: tune.Config{Backend: "native", Engine: tune.EngineAuto, Eps: 1e-8}}
+	f := &tuneFlags{method: tune.MethodVFiDCA}
+	f.Config = tune.Config{Backend: "native", Engine: tune.EngineAuto, Eps: 1e-8}
 	f.Data.Seed = 1
 	f.model.Options = model.Options{Level: 0.5, Order: 1, Gamma: 1, Pilot: "ridge", Ties: "breslow"}
 	return f
@@ -64,7 +65,7 @@ type flagGroup struct {
 
 // table has all flags, in the order of --help-all.
 func (f *tuneFlags) table() []flagGroup {
-	d, w, m, c := &f.Data, &f.Data.Wanted, &f.model, &f.config
+	d, w, m, c := &f.Data, &f.Data.Wanted, &f.model, &f.Config
 	return []flagGroup{
 		{"Data", true, []cli.Flag{
 			cli.NewFlag("data", &d.Data, "one table, `FILE`, that is split into folds, or divided by --split"),
@@ -226,7 +227,7 @@ func (f *tuneFlags) table() []flagGroup {
 			cli.NewFlag("bootstrap", &f.bootstrap, "make the choice anew on `B` samples of the rows, drawn with replacement, "+
 				"for the stability of the selection and intervals of weights and coefficients, 100 for example",
 				cli.Traits{Most: cli.MostEvaluations}),
-			cli.NewFlag("chain", &f.chain, "begin each of several methods at the choice of the one before"),
+			cli.NewFlag("chain", &f.Chain, "begin each of several methods at the choice of the one before"),
 			cli.NewFlag("evaluations", &c.Evaluations, "`N` points for a search to try (default 100)",
 				cli.Traits{Most: cli.MostEvaluations}),
 			cli.NewFlag("range", &f.ranges, "bounds of a search, `LOW:HIGH` for all axes or NAME=LOW:HIGH[,..] (default: by "+

@@ -29,10 +29,9 @@ import (
 // tuneJob is a checked command line of conetune tune.
 type tuneJob struct {
 	*tuneFlags
-	run       *report.Run
-	built     problems.Model // of the rows
-	decisions evaluate.Decisions
-	sampled   *evaluate.Bootstrap // nil without
+	run     *report.Run
+	built   problems.Model      // of the rows
+	sampled *evaluate.Bootstrap // nil without
 }
 
 // NewJob checks everything that can be checked without reading the data.
@@ -42,16 +41,16 @@ func NewJob(name string, f *tuneFlags, fs *pflag.FlagSet) (*tuneJob, error) {
 		return nil, err
 	}
 	job := &tuneJob{tuneFlags: f, run: &report.Run{Spec: spec, Options: &f.model.Options, Source: &f.Data.Source,
-		Chain: f.chain, Verbose: f.verbose}}
+		Choice: &f.Choice, Verbose: f.verbose}}
 	if f.Data.matrix = spec.Matrix; f.Data.matrix && f.Data.Data != "" && f.Data.Split == "" {
 		f.Data.Split = input.DefaultRule(f.Data.Test != "")
 	}
-	if f.config.Preset == tune.PresetPaper {
+	if f.Config.Preset == tune.PresetPaper {
 		f.Data.Repeats = cmp.Or(f.Data.Repeats, 1)
 	}
 	spec.Prepare(&f.Data.Source)
-	job.run.Methods = strings.Split(f.method, ",")
-	c := &f.config
+	job.Build, job.Methods = job.build, strings.Split(f.method, ",")
+	c := &f.Config
 	c.Seed, c.IgnoreGap = int64(f.Data.Seed), fs.Changed("gap-tol") && c.GapTol == 0
 	if f.groups != groupsByColumn && (f.groups != "" || f.Data.Dir != "") {
 		f.model.Groups = f.readGroups
@@ -131,7 +130,7 @@ func (f *tuneFlags) checkModel(spec model.Spec, fs *pflag.FlagSet, rows []cli.Fl
 // parseScaling finds the unit of features and whether there is an intercept: those that are asked for, or those of
 // tables of users, which have columns in units of their own; the paper's data have not.
 func (f *tuneFlags) parseScaling(spec model.Spec, fs *pflag.FlagSet) (err error) {
-	o, raw := &f.model.Options, f.Data.Dir == "" && f.config.Preset == ""
+	o, raw := &f.model.Options, f.Data.Dir == "" && f.Config.Preset == ""
 	o.Standardize, o.Intercept = raw, raw
 	if fs.Changed("scale") {
 		if o.Scaling, err = dataset.ParseScaling(f.scale); err != nil {
@@ -146,6 +145,7 @@ func (f *tuneFlags) parseScaling(spec model.Spec, fs *pflag.FlagSet) (err error)
 		o.Intercept = f.intercept
 	}
 	o.Intercept = (o.Intercept || spec.Folds) && !spec.Survival
+	f.Intercept = o.Intercept
 	return nil
 }
 
@@ -191,7 +191,7 @@ func (f *tuneFlags) parseClassWeights() error {
 
 // parseDecisions reads --decide.
 func (job *tuneJob) parseDecisions(spec model.Spec) (err error) {
-	d := &job.decisions
+	d := &job.Decisions
 	d.Unequal = job.Data.Wanted.Positive != "" || job.classWeights != ""
 	if job.decide == "" {
 		return nil
@@ -210,7 +210,7 @@ func (job *tuneJob) parseDecisions(spec model.Spec) (err error) {
 
 // checkNames rejects unknown methods, presets and backends, and names those there are.
 func (f *tuneFlags) checkNames(fs *pflag.FlagSet) error {
-	c := &f.config
+	c := &f.Config
 	for _, of := range []struct {
 		flag, text string
 		known      []string
@@ -229,7 +229,7 @@ func (f *tuneFlags) checkNames(fs *pflag.FlagSet) error {
 		return err
 	}
 	return cli.CheckUse(fs,
-		cli.When("chain", f.chain && !strings.Contains(f.method, ","),
+		cli.When("chain", f.Chain && !strings.Contains(f.method, ","),
 			" needs several methods, such as --method grid,vf-idca"),
 		cli.When("backend", !c.CrossCheck && strings.Contains(c.Backend, ","),
 			" "+c.Backend+": the first answer of several depends on the time, and a run on it: add --cross-check, or "+
@@ -243,7 +243,7 @@ func (f *tuneFlags) checkNames(fs *pflag.FlagSet) error {
 func (f *tuneFlags) parseInit() (err error) {
 	least := fmt.Sprintf("a finite number that is not negative, at most %.10g", float64(cli.MostWeight))
 	within := func(v float64) bool { return v >= 0 && v <= cli.MostWeight }
-	f.config.Init, err = cli.NumbersOf("init", "radius", f.init, least, within)
+	f.Config.Init, err = cli.NumbersOf("init", "radius", f.init, least, within)
 	return err
 }
 
@@ -268,7 +268,7 @@ func (f *tuneFlags) parseRanges() error {
 		if r.Low > 0 && r.Low < cli.LeastRange || r.High > cli.MostRange {
 			return cli.BadInputf("--range: %q found, expected numbers from %g to %g", field, cli.LeastRange, cli.MostRange)
 		}
-		f.config.Ranges = append(f.config.Ranges, r)
+		f.Config.Ranges = append(f.Config.Ranges, r)
 	}
 	return nil
 }
@@ -301,7 +301,7 @@ func (f *tuneFlags) parseFixed() error {
 			return err
 		}
 	}
-	f.config.Fixed = fixed
+	f.Config.Fixed = fixed
 	return nil
 }
 

@@ -14,12 +14,6 @@ import (
 	"github.com/conetune/conetune/table/split"
 )
 
-// choice is how the hyperparameters are chosen.
-func (job *tuneJob) choice() *evaluate.Choice {
-	return &evaluate.Choice{Build: job.build, Intercept: job.model.Intercept, Methods: job.run.Methods, Chain: job.chain,
-		Config: job.config, Decisions: job.decisions}
-}
-
 // outerFolds splits the rows into outer folds, by the design of those inside.
 func (job *tuneJob) outerFolds(o *input.Outer) ([]split.Fold, error) {
 	n := job.nested
@@ -41,7 +35,7 @@ func (job *tuneJob) checkNested(ctx context.Context, o *input.Outer) ([]split.Fo
 	}
 	return cli.Interruptible(ctx, func() ([]split.Fold, error) {
 		for k, f := range folds {
-			_, _, err := job.choice().Without(o, f)
+			_, _, err := job.Without(o, f)
 			more := ""
 			if o.Grouped() && !o.Timed() && len(folds) == 2 {
 				more = fmt.Sprintf(
@@ -59,7 +53,7 @@ func (job *tuneJob) checkNested(ctx context.Context, o *input.Outer) ([]split.Fo
 // runNested makes the choice without each outer fold.
 func (job *tuneJob) runNested(ctx context.Context, o *input.Outer, folds []split.Fold,
 	show *progress) (*evaluate.Nested, error) {
-	n, err := job.choice().Nested(ctx, o, folds, show.counted("nested cross-validation", len(folds), "outer folds"))
+	n, err := job.Nested(ctx, o, folds, show.counted("nested cross-validation", len(folds), "outer folds"))
 	if err != nil {
 		return nil, cli.Failed(fmt.Errorf("--nested: %w", err))
 	}

@@ -44,12 +44,12 @@ func (r toldResult) MarshalJSON() ([]byte, error) {
 }
 
 // told are the results as JSON has them.
-func (job *tuneJob) told(results []*tune.Result) []toldResult {
-	list := make([]toldResult, len(results))
-	for i, r := range results {
+func (job *tuneJob) told() []toldResult {
+	list := make([]toldResult, len(job.run.Results))
+	for i, r := range job.run.Results {
 		out := &list[i]
 		out.Fields, out.Findings = Fields(*r), job.run.Rows.Notes
-		if r == evaluate.Best(results) {
+		if r == evaluate.Best(job.run.Results) {
 			out.Nested, out.Sampled, out.Covered = job.run.Outside, job.run.TellBootstrap(r), job.run.Covered
 		}
 		judged := job.run.Judge.Of(r)

@@ -29,7 +29,7 @@ import (
 // tune reads the data, runs the method, and writes what was asked for.
 func tuneData(a *cli.App, ctx context.Context, job *tuneJob) error {
 	show := &progress{Status: a.NewStatus(job.verbose), log: a.Logger(job.verbose),
-		rest: rest{limit: job.config.TimeLimit}}
+		rest: rest{limit: job.Config.TimeLimit}}
 	defer show.Clear()
 	show.at("reading " + strings.Join(job.Data.AllFiles(), ", "))
 	rows, err := cli.Interruptible(ctx, func() (*input.Rows, error) { return job.read() })
@@ -53,24 +53,24 @@ func tuneData(a *cli.App, ctx context.Context, job *tuneJob) error {
 		return cli.BadInput(err)
 	}
 	job.built, job.run.Judge = model, evaluate.NewJudge(rows, model, job.model.Intercept)
-	job.run.Judge.Decisions = job.decisions
+	job.run.Judge.Decisions = job.Decisions
 	if m, ok := model.(*regression.Model); ok {
 		job.run.Groups = m.Options().Groups
 	}
 	hyperparameters := len(model.Names())
-	few := job.config.Climbs(model) || job.config.Fixed != nil
-	if slices.Equal(job.run.Methods, []string{tune.MethodVFiDCA}) && few {
+	few := job.Config.Climbs(model) || job.Config.Fixed != nil
+	if slices.Equal(job.Methods, []string{tune.MethodVFiDCA}) && few {
 		hyperparameters = 0 // but for one or two of each rung
 	}
-	if radii := model.Program().Radii; len(job.config.Init) > radii {
-		return cli.BadInputf("--init: %d radii, but the model has %d", len(job.config.Init), radii)
+	if radii := model.Program().Radii; len(job.Config.Init) > radii {
+		return cli.BadInputf("--init: %d radii, but the model has %d", len(job.Config.Init), radii)
 	}
 	if val := rows.ValidationRows(); hyperparameters > val {
 		a.Note("warning: %d hyperparameters are chosen on %d validation rows; the validation error will be too good to be "+
 			"true, judge by test rows", hyperparameters, val)
 	}
-	for _, method := range job.run.Methods {
-		config := job.config
+	for _, method := range job.Methods {
+		config := job.Config
 		config.Method = method
 		if err := tune.Check(model, config); err != nil {
 			return cli.BadInput(cli.SayWhich(err))
@@ -84,7 +84,7 @@ func tuneData(a *cli.App, ctx context.Context, job *tuneJob) error {
 		tellFewer(a, job, rows.Outer, len(outer))
 	}
 	trace := &traceFile{path: job.trace, stream: a.Stdout}
-	results, err := runMethods(a, ctx, job, model, trace, show)
+	err = runMethods(a, ctx, job, model, trace, show)
 	traceErr := trace.close()
 	if err != nil {
 		return err
@@ -99,18 +99,18 @@ func tuneData(a *cli.App, ctx context.Context, job *tuneJob) error {
 			return err
 		}
 	}
-	job.run.Covered = job.run.Judge.Intervals(evaluate.Best(results), report.IntervalLevel)
-	for _, r := range results {
+	job.run.Covered = job.run.Judge.Intervals(evaluate.Best(job.run.Results), report.IntervalLevel)
+	for _, r := range job.run.Results {
 		r.TimeSeconds += built.Seconds() // everything after the data are in memory
 	}
 	show.Clear()
-	if err := reportRun(a, job, rows.Split, results); err != nil {
+	if err := reportRun(a, job); err != nil {
 		return err
 	}
 	if traceErr != nil {
 		return cli.FileError("--trace", traceErr)
 	}
-	return exitStatus(a, job, results)
+	return exitStatus(a, job)
 }
 
 // read reads the tables.
@@ -177,7 +177,7 @@ func (job *tuneJob) build(rows *input.Rows) (problems.Model, error) {
 // saved is what --save writes.
 func (job *tuneJob) saved(r *tune.Result) model.Model {
 	m := model.New(&job.Data.Source, job.run.Rows, job.built, job.model.Options, r)
-	m.Provenance.Preset, m.Provenance.Files = job.config.Preset, job.Data.AllFiles()
+	m.Provenance.Preset, m.Provenance.Files = job.Config.Preset, job.Data.AllFiles()
 	if j := job.run.Judge.Of(r); j != nil && j.Rule != nil {
 		m.Threshold = &j.Threshold
 	}
@@ -186,8 +186,8 @@ func (job *tuneJob) saved(r *tune.Result) model.Model {
 
 // runTune runs the methods with everything that watches them.
 func runMethods(a *cli.App, ctx context.Context, job *tuneJob, model problems.Model, trace *traceFile,
-	show *progress) ([]*tune.Result, error) {
-	config := job.config
+	show *progress) (err error) {
+	config := job.Config
 	config.Logger = a.Logger(job.verbose)
 	if job.report != "" || job.plot != "" {
 		config.Curve = report.CurvePoints
@@ -195,48 +195,46 @@ func runMethods(a *cli.App, ctx context.Context, job *tuneJob, model problems.Mo
 	if job.path != "" {
 		config.Curve = report.PathPoints
 	}
-	config.KeepFits = job.plotTrace != "" && len(job.run.Methods) == 1
+	config.KeepFits = job.plotTrace != "" && len(job.Methods) == 1
 	config.Progress = func(e tune.Event) {
 		trace.write(e)
 		show.iterated(e)
 	}
 	config.Begin = show.begin
-	results, err := tune.Compare(ctx, model, job.run.Methods, job.chain, config)
-	if err != nil {
+	if job.run.Results, err = tune.Compare(ctx, model, job.Methods, job.Chain, config); err != nil {
 		if ctx.Err() != nil {
-			return nil, cli.ErrInterrupted
+			return cli.ErrInterrupted
 		}
-		return nil, cli.Failed(err)
+		return cli.Failed(err)
 	}
-	for _, r := range results {
+	for _, r := range job.run.Results {
 		r.Version, r.Message = cli.Version(), FlagsOf.Replace(r.Message)
 	}
-	return results, nil
+	return nil
 }
 
 // report writes the files and prints the results, which it also does when a file
 // could not be written. An interrupted run is reported as far as it went.
-func reportRun(a *cli.App, job *tuneJob, split *dataset.Split, results []*tune.Result) error {
-	written, fileErr := writeFiles(a, job, split, results)
+func reportRun(a *cli.App, job *tuneJob) error {
+	written, fileErr := writeFiles(a, job)
 	var err error
 	switch {
-	case job.asJSON && len(job.run.Methods) > 1:
-		err = a.PrintJSON(job.told(results))
+	case job.asJSON && len(job.Methods) > 1:
+		err = a.PrintJSON(job.told())
 	case job.asJSON:
-		err = a.PrintJSON(job.told(results)[0])
+		err = a.PrintJSON(job.told()[0])
 	default:
-		err = a.Print(report.Text(job.run, split, results, written))
+		err = a.Print(report.Text(job.run, written))
 	}
 	return cmp.Or(fileErr, err)
 }
 
 // writeFiles writes the files that were asked for and have something to hold, and tells which there are now.
-func writeFiles(a *cli.App, job *tuneJob, split *dataset.Split, results []*tune.Result) (written []string, err error) {
-	r, traced := evaluate.Best(results), slices.ContainsFunc(results,
-		func(r *tune.Result) bool { return len(r.Trace) > 0 })
-	drawn := func(path string, draw func(*report.Run, *dataset.Split, []*tune.Result) figure.Figure) func(
-		io.Writer) error {
-		return func(w io.Writer) error { return draw(job.run, split, results).As(path)(w) }
+func writeFiles(a *cli.App, job *tuneJob) (written []string, err error) {
+	r := evaluate.Best(job.run.Results)
+	traced := slices.ContainsFunc(job.run.Results, func(r *tune.Result) bool { return len(r.Trace) > 0 })
+	drawn := func(path string, draw func(*report.Run) figure.Figure) func(io.Writer) error {
+		return func(w io.Writer) error { return draw(job.run).As(path)(w) }
 	}
 	const noWrite, noDraw = "to write, as the run had no iterations", "to draw, as the run had no iterations"
 	for _, out := range []struct {
@@ -260,7 +258,7 @@ func writeFiles(a *cli.App, job *tuneJob, split *dataset.Split, results []*tune.
 		{fileFlag{"--path", job.path}, "path", "to write, as the run has no curve of the error over its weights",
 			len(r.Curve) > 0, func(w io.Writer) error { return report.WritePath(w, r, job.pathCoefficients) }},
 		{fileFlag{"--report", job.report}, "report", "", r.Refit != nil, func(w io.Writer) error {
-			return report.Page(w, a.Args, job.run, split, results)
+			return report.Page(w, a.Args, job.run)
 		}},
 	} {
 		switch {
@@ -281,20 +279,20 @@ func writeFiles(a *cli.App, job *tuneJob, split *dataset.Split, results []*tune.
 
 // exitStatus turns the statuses into an exit status, and says what runs that ended
 // early leave behind.
-func exitStatus(a *cli.App, job *tuneJob, results []*tune.Result) error {
+func exitStatus(a *cli.App, job *tuneJob) error {
 	code := max(tellNested(a, job.run.Outside), tellBootstrap(a, job.sampled))
-	for _, r := range results {
+	for _, r := range job.run.Results {
 		if r.Status == outcome.Converged {
 			continue
 		}
 		text := fmt.Sprintf("%s after %s", report.Status(r.Status), report.Progress(r))
-		if len(job.run.Methods) > 1 {
+		if len(job.Methods) > 1 {
 			text = r.Method + " " + text
 		}
 		if r.Message != "" {
 			text += ": " + r.Message
 		}
-		if job.save != "" && evaluate.Best(results).Refit == nil {
+		if job.save != "" && evaluate.Best(job.run.Results).Refit == nil {
 			text += "; there is no model to write to " + job.save + " yet"
 		} else if r.Iterations > 0 {
 			text += "; what was reached is reported and kept"

@@ -66,8 +66,8 @@ func Command(a *cli.App) *cobra.Command {
 					return err
 				}
 			}
-			if f.config.Threads > 0 && f.config.Threads < runtime.GOMAXPROCS(0) {
-				defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(f.config.Threads))
+			if f.Config.Threads > 0 && f.Config.Threads < runtime.GOMAXPROCS(0) {
+				defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(f.Config.Threads))
 			}
 			return tuneData(a, cmd.Context(), job)
 		},

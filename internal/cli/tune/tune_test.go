@@ -42,7 +42,7 @@ func endedRun() (*report.Run, *tune.Result) {
 		Refit:    &problems.Errors{Validation: 2.5},
 		RefitFit: problems.Fit{Features: train.Features, Coefficients: []float64{2, 0}}, Radii: []float64{0, 1},
 	}
-	return &report.Run{Source: &input.Source{Dir: "data"}, Options: &model.Options{},
+	return &report.Run{Source: &input.Source{Dir: "data"}, Options: &model.Options{}, Results: []*tune.Result{r},
 		Rows: &input.Rows{Split: &dataset.Split{Train: train, Val: train}}}, r
 }
 
@@ -62,7 +62,7 @@ func TestOutcome(t *testing.T) {
 		run, r := endedRun()
 		r.Status = status
 		var stderr bytes.Buffer
-		err := exitStatus(&cli.App{Stderr: &stderr}, &tuneJob{tuneFlags: &tuneFlags{}, run: run}, []*tune.Result{r})
+		err := exitStatus(&cli.App{Stderr: &stderr}, &tuneJob{tuneFlags: &tuneFlags{}, run: run})
 		if want.code == cli.ExitDone {
 			require.NoError(t, err)
 			require.Empty(t, stderr.String())
@@ -79,7 +79,7 @@ func TestOutcome(t *testing.T) {
 	r.Refit, r.Status = nil, outcome.Cancelled
 	var stderr bytes.Buffer
 	job := &tuneJob{tuneFlags: &tuneFlags{save: "m.json"}, run: run}
-	require.Error(t, exitStatus(&cli.App{Stderr: &stderr}, job, []*tune.Result{r}))
+	require.Error(t, exitStatus(&cli.App{Stderr: &stderr}, job))
 	require.Contains(t, stderr.String(), "no model to write to m.json")
 }
 
@@ -257,9 +257,8 @@ func outerJob(t *testing.T, args ...string) (*tuneJob, *input.Outer) {
 	spec := must.Of(cli.FindModel("elastic-net"))(t)
 	f, fs := JobFlags()
 	f.nested = 3
-	job := &tuneJob{tuneFlags: f, run: &report.Run{Spec: spec, Methods: []string{"grid"}, Options: &f.model.Options,
-		Source: &f.Data.Source}}
-	f.config.Evaluations = 4
+	job := &tuneJob{tuneFlags: f, run: &report.Run{Spec: spec, Options: &f.model.Options, Source: &f.Data.Source}}
+	job.Build, job.Methods, job.Config.Evaluations = job.build, []string{"grid"}, 4
 	require.NoError(t, fs.Parse(args))
 	job.Data.Seed, job.Data.Always = 1, true
 	rows := must.Of(job.read())(t)
@@ -282,7 +281,7 @@ func TestNestedDesign(t *testing.T) {
 		{Train: []int{1, 3, 5, 7, 9, 10}, Val: []int{4, 6, 11}},
 		{Train: []int{1, 3, 4, 5, 6, 7, 9, 10, 11}, Val: []int{0, 2, 8}},
 	}, folds)
-	at := must.First(job.choice().Without(outer, folds[1]))(t)
+	at := must.First(job.Without(outer, folds[1]))(t)
 	require.Equal(t, []float64{5, 6, 3}, at.CV.Test.Y)
 	require.Equal(t, []float64{2, 3, 7, 8, 1, 2}, at.CV.Data.Y)
 	for k, f := range at.CV.Folds { // days 2, 1, 3, 5, 4, 6: the next day is predicted by those before

@@ -284,34 +284,19 @@ func byTarget[T any](fit problems.Fit, list []T, wanted func(v T) bool) any {
 	return named
 }
 
-// describeMatrixData says what is known of the matrix.
-func describeMatrixData(run *Run) string {
-	d := run.Entries
-	var b strings.Builder
-	fmt.Fprintf(&b, "data      %s\n", run.From)
-	sets := fmt.Sprintf("%d training, %d validation", len(d.Train), len(d.Val))
-	if len(d.Test) > 0 {
-		sets += fmt.Sprintf(", %d test", len(d.Test))
-	}
-	fmt.Fprintf(&b, "          matrix of %d x %d; %s entries\n", d.Rows, d.Cols, sets)
+// describeSides says what is known of the matrix and of its rows and columns.
+func describeSides(d *matcomp.Data, sets string) string {
+	text := fmt.Sprintf("matrix of %d x %d; %s entries", d.Rows, d.Cols, sets)
 	for _, side := range []struct {
 		name string
 		f    *matcomp.Features
 	}{{"row", &d.Row}, {"column", &d.Col}} {
 		if side.f.X != nil {
-			fmt.Fprintf(&b, "          %s in %s\n", words.Count(len(side.f.Names), side.name+" feature"),
+			text += fmt.Sprintf("\n          %s in %s", words.Count(len(side.f.Names), side.name+" feature"),
 				words.Count(side.f.Groups.Len(), "group"))
 		}
 	}
-	prepared := []string{"values as they are", "no intercept"}
-	if run.Options.Standardize {
-		prepared[0] = "values standardised on the training entries, features on all rows and columns"
-	}
-	if run.Options.Intercept {
-		prepared[1] = "with intercept"
-	}
-	fmt.Fprintf(&b, "          %s\n", strings.Join(prepared, ", "))
-	return b.String()
+	return text
 }
 
 // describeMatrix describes a completed matrix.

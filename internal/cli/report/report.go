@@ -255,9 +255,6 @@ func madeBy(r *tune.Result) string {
 }
 
 func describeData(run *Run) string {
-	if run.Entries != nil {
-		return describeMatrixData(run)
-	}
 	split := run.Rows.Split
 	_, p := split.Train.Dims()
 	var rows []string
@@ -290,8 +287,16 @@ func describeData(run *Run) string {
 			target += " by " + e.Event.Column
 		}
 	}
+	what := fmt.Sprintf("%s; %s rows; %s", words.Count(p, "feature"), words.Joined(rows), target)
 	features, constant := "features as they are", "no intercept"
-	if run.Options.Standardize {
+	if run.Entries != nil {
+		what, features = describeSides(run.Entries, words.Joined(rows)), "values as they are"
+	}
+	switch {
+	case !run.Options.Standardize:
+	case run.Entries != nil:
+		features = "values standardised on the training entries, features on all rows and columns"
+	default:
 		features = "features standardised on the " + trainingRows(run) + " rows"
 		scaling := run.Options.Scaling
 		if run.Spec.Folds {
@@ -313,8 +318,7 @@ func describeData(run *Run) string {
 	} else if run.Spec.Survival {
 		constant = run.Options.Ties + " ties"
 	}
-	return fmt.Sprintf("data      %s\n          %s; %s rows; %s\n          %s, %s\n", run.From,
-		words.Count(p, "feature"), words.Joined(rows), target, features, constant)
+	return fmt.Sprintf("data      %s\n          %s\n          %s, %s\n", run.From, what, features, constant)
 }
 
 // trainingRows names the rows that are not for the test.

@@ -7,7 +7,7 @@
 // Optimization Benchmark Suite for Lasso, AutoML 2022: four sizes, a twentieth of whose coefficients are 1 and -1 in
 // turn at random places, rows N(0, S) with S_jk = 0.6^|j-k|, and noise with |X b| / |e| = 10 and 3. Rows are those that
 // are left there for training; 2000 further rows are the test. Models are chosen by five folds, or with -split by
-// two fifths of the rows, and are then fitted to all rows. With -groups MODEL the problems are those of groups.go.
+// two fifths of the rows, and are then fitted to all rows. With -groups MODEL the problems are those of groups.
 //
 // With -loss logistic targets are labels whose logit X b has the standard deviations 10 and 3, with -loss poisson
 // counts whose log mean has the standard deviation 1 about log 10 and log 3. The lasso is that with their loss, the
@@ -17,266 +17,194 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 
-	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
-	"gonum.org/v1/gonum/stat/distuv"
 
 	_ "github.com/conetune/conetune/backends/native"
-	"github.com/conetune/conetune/internal/deviance"
 	"github.com/conetune/conetune/internal/indices"
 	"github.com/conetune/conetune/internal/usage"
-	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
+	"github.com/conetune/conetune/problems/groups"
 	"github.com/conetune/conetune/problems/regression"
 	"github.com/conetune/conetune/tune"
 )
 
 func main() {
-	if err := measure(); err != nil {
+	if err := run(); err != nil {
 		fmt.Fprintln(os.Stderr, "lassobench:", err)
 		os.Exit(1)
 	}
 }
 
-// sizes are rows and features, and ratios those of signal to noise.
+// methods are models as they are named in the table: weighted-lasso by its ladder, by each of its rungs and by other
+// methods. groupMethods are those of groups: the first rung, the rule of the ladder, its rung without a bridge, free
+// weights, and other methods.
 var (
-	sizes  = [][2]int{{25, 60}, {42, 100}, {127, 300}, {425, 1000}}
-	ratios = []float64{10, 3}
+	methods = []string{
+		"lasso", "adaptive-lasso", "weighted-lasso", "common", "adaptive", "adaptive-twice", "free",
+		"hoag", "igjo", "random", "tpe", "cma-es", "net",
+	}
+	groupMethods = []string{"common", "default", "rung", tune.RungFree, "hoag", "igjo", "grid", "tpe"}
 )
 
-// methods are models as they are named in the table: weighted-lasso by its ladder, by each of its rungs and by other
-// methods.
-var methods = []string{
-	"lasso", "adaptive-lasso", "weighted-lasso", "common", "adaptive", "adaptive-twice", "free",
-	"hoag", "igjo", "random", "tpe", "cma-es", "net",
+// ours are those that the others are not compared with.
+var ours = []string{"weighted-lasso", "common", "default", "rung"}
+
+// comparison is what is asked for.
+type comparison struct {
+	loss
+	problems []problem
+	methods  []string
+	seeds    int
+	split    bool
+	final    string
 }
 
-func measure() error {
-	seeds := flag.Int("seeds", 10, "`NUMBER` of draws of each problem")
-	split := flag.Bool("split", false, "choose by a split in the place of folds")
+func run() error {
+	var c comparison
+	flag.IntVar(&c.seeds, "seeds", 10, "`NUMBER` of draws of each problem")
+	flag.BoolVar(&c.split, "split", false, "choose by a split in the place of folds")
 	names := flag.String("methods", strings.Join(methods[:3], ","), "some of "+strings.Join(methods, ", ")+
 		"; with -groups of "+strings.Join(groupMethods, ", "))
 	most := flag.Int("sizes", len(sizes), "how many of the sizes, the small ones first")
 	model := flag.String("groups", "", "`MODEL`, sparse-group-lasso or group-lasso, on problems of groups")
-	final := flag.String("final", tune.FinalAll, "final fit of these, all or train")
+	flag.StringVar(&c.final, "final", tune.FinalAll, "final fit of these, all or train")
 	rows := flag.Int("rows", 1, "`FACTOR` of the numbers of rows")
 	kind := flag.String("loss", "squares", "squares, logistic or poisson")
 	flag.Parse()
-	l, known := losses[*kind]
-	if !known {
+	c.methods = strings.Split(*names, ",")
+	switch l, known := losses[*kind]; {
+	case !known:
 		return fmt.Errorf("unknown loss %q", *kind)
+	case *model == "group-lasso":
+		c.weighted, c.problems = regression.GroupLasso, groupProblems()
+	case *model != "": // the 1-norm is that of groups of one
+		c.weighted, c.problems = regression.SparseGroupLasso, groupProblems()[:5]
+	default:
+		c.loss, c.problems = l, lassoProblems(sizes[:*most], *rows, l)
 	}
-	list := strings.Split(*names, ",")
-	if *model != "" {
-		return measureGroups(list, *model, *final, *seeds, *split)
-	}
-	fmt.Println(
-		"| rows x features, ratio | method | test error over that of the truth | over the lasso's | F-score | CPU s |")
-	fmt.Println("|---|---|---|---|---|---|")
-	all := make([][]float64, len(list)) // logarithms of test errors over those of the first method
-	for _, size := range sizes[:*most] {
-		for _, ratio := range ratios {
-			sums := make([][3]float64, len(list))
-			for seed := range *seeds {
-				p := draw(uint64(seed), size[0]**rows, size[1], ratio, l)
-				var first float64
-				for k, name := range list {
-					begun := usage.Processor()
-					fit, err := p.fit(name, *split)
-					if err != nil {
-						return fmt.Errorf("%s: %w", name, err)
-					}
-					e := math.Log(p.error(fit.Coefficients, fit.Intercept) / p.error(p.coefficients, p.intercept))
-					if k == 0 {
-						first = e
-					}
-					sums[k][0] += e / float64(*seeds)
-					sums[k][1] += p.score(fit.Coefficients) / float64(*seeds)
-					sums[k][2] += (usage.Processor() - begun) / float64(*seeds)
-					all[k] = append(all[k], e-first)
+	return c.measure()
+}
+
+// outcome is what a method comes to on a draw: logarithms of the test error over that of the truth and of the
+// validation error, infinite where there is no such model or the method does not take it, the F-score of the features
+// in use, and CPU seconds.
+type outcome struct{ test, val, score, seconds float64 }
+
+// measure compares methods in geometric means over the draws. The best of the other methods is that of each draw.
+func (c *comparison) measure() error {
+	fmt.Println("| problem | method | test error over that of the truth | over the first method's " +
+		"| over the best other's | validation, over that | F-score | CPU s |")
+	fmt.Println("|---|---|---|---|---|---|---|---|")
+	total, over := make([][6]float64, len(c.methods)), make([][]float64, len(c.methods))
+	for _, p := range c.problems {
+		means := make([][6]float64, len(c.methods))
+		for seed := range c.seeds {
+			d, err := p.draw(uint64(seed))
+			if err != nil {
+				return err
+			}
+			list := make([]outcome, len(c.methods))
+			for k, name := range c.methods {
+				if list[k], err = c.fit(d, name); err != nil {
+					return fmt.Errorf("%s, %s: %w", p.name, name, err)
 				}
 			}
-			for k, name := range list {
-				over := math.Exp(sums[k][0] - sums[0][0])
-				fmt.Printf("| %d x %d, %g | %s | %.3f | %.3f | %.2f | %.3f |\n",
-					size[0]**rows, size[1], ratio, name, math.Exp(sums[k][0]), over, sums[k][1], sums[k][2])
+			for k, o := range list {
+				test, val := math.Inf(1), math.Inf(1)
+				for j, other := range list {
+					if j != k && !slices.Contains(ours, c.methods[j]) {
+						test, val = min(test, other.test), min(val, other.val)
+					}
+				}
+				over[k] = append(over[k], o.test-list[0].test)
+				for i, v := range [6]float64{o.test, o.test - list[0].test, o.test - test, o.val - val, o.score, o.seconds} {
+					means[k][i] += v / float64(c.seeds)
+					total[k][i] += v / float64(c.seeds*len(c.problems))
+				}
 			}
+		}
+		for k, m := range means {
+			printRow(p.name, c.methods[k], m)
 		}
 	}
-	for k, name := range list {
-		mean, sd := stat.MeanStdDev(all[k], nil)
-		se := sd / math.Sqrt(float64(len(all[k])))
-		worse := 0.0
-		for _, v := range all[k] {
-			if v > math.Log(1.02) {
-				worse += 100 / float64(len(all[k]))
-			}
-		}
-		fmt.Printf("| all | %s | standard error %.3f, %.0f %% over 1.02 | %.3f | | |\n", name, se, worse, math.Exp(mean))
+	for k, m := range total {
+		worse := indices.Where(over[k], func(v float64) bool { return v > math.Log(1.02) })
+		n := float64(len(over[k]))
+		printRow("all", fmt.Sprintf("%s (standard error over the first's %.3f, %.0f %% over 1.02)", c.methods[k],
+			stat.StdErr(stat.StdDev(over[k], nil), n), 100*float64(len(worse))/n), m)
 	}
 	return nil
 }
 
-// loss is a kind of targets: its models, how X b becomes a value and that a target, and what a value costs.
-type loss struct {
-	lasso, weighted, net func(dataset.Division, regression.Options) (*regression.Model, error)
-	value                func(square, ratio float64) (scale, intercept float64) // of X b of that mean square
-	draw                 func(rng *rand.Rand, f float64) (y float64)
-	of                   func(f, y float64) float64
+func printRow(problem, method string, m [6]float64) {
+	fmt.Printf("| %s | %s | %.3f | %.3f | %.3f | %.3f | %.2f | %.3f |\n", problem, method, math.Exp(m[0]), math.Exp(m[1]),
+		math.Exp(m[2]), math.Exp(m[3]), m[4], m[5])
 }
 
-var losses = map[string]loss{
-	"squares": {
-		lasso: regression.Lasso, weighted: regression.WeightedLasso, net: regression.ElasticNet,
-		of: func(f, y float64) float64 { return (f - y) * (f - y) },
-	},
-	"logistic": {
-		weighted: regression.WeightedLogistic, net: regression.Logistic,
-		value: func(square, ratio float64) (scale, intercept float64) { return ratio / math.Sqrt(square), 0 },
-		draw: func(rng *rand.Rand, f float64) float64 {
-			if rng.Float64() < 1/(1+math.Exp(-f)) {
-				return 1
-			}
-			return -1
-		},
-		of: func(f, y float64) float64 { return max(-y*f, 0) + math.Log1p(math.Exp(-math.Abs(f))) },
-	},
-	"poisson": {
-		weighted: regression.WeightedPoisson, net: regression.Poisson,
-		value: func(square, ratio float64) (scale, intercept float64) { return 1 / math.Sqrt(square), math.Log(ratio) },
-		draw:  func(rng *rand.Rand, f float64) float64 { return distuv.Poisson{Lambda: math.Exp(f), Src: rng}.Rand() },
-		of:    func(f, y float64) float64 { return deviance.HalfPoisson(y, math.Exp(f), f) },
-	},
-}
-
-// problem is a draw.
-type problem struct {
-	loss
-	rows, tests  *dataset.Data
-	coefficients []float64
-	intercept    float64
-}
-
-const testRows = 2000
-
-func draw(seed uint64, n, p int, ratio float64, l loss) *problem {
-	rng := rand.New(rand.NewPCG(seed, uint64(n)))
-	out := &problem{loss: l, coefficients: make([]float64, p)}
-	for k, j := range rng.Perm(p)[:max(1, p/20)] {
-		out.coefficients[j] = 1 - 2*float64(k%2)
-	}
-	x, y, norms := mat.NewDense(n+testRows, p, nil), make([]float64, n+testRows), [2]float64{}
-	noise := make([]float64, len(y))
-	const correlation = 0.6
-	for i := range y {
-		row := x.RawRowView(i)
-		for j := range row {
-			row[j] = rng.NormFloat64()
-			if j > 0 {
-				row[j] = correlation*row[j-1] + math.Sqrt(1-correlation*correlation)*row[j]
-			}
-			y[i] += row[j] * out.coefficients[j]
-		}
-		noise[i] = rng.NormFloat64()
-		norms[0], norms[1] = norms[0]+y[i]*y[i], norms[1]+noise[i]*noise[i]
-	}
-	scale := math.Sqrt(norms[0]/norms[1]) / ratio
-	for i := range y {
-		y[i] += scale * noise[i]
-	}
-	if l.draw != nil {
-		scale, out.intercept = l.value(norms[0]/float64(len(y)), ratio)
-		floats.Scale(scale, out.coefficients)
-		for i := range y {
-			y[i] = l.draw(rng, out.intercept+floats.Dot(x.RawRowView(i), out.coefficients))
-		}
-	}
-	features := make([]string, p)
-	for j := range features {
-		features[j] = fmt.Sprintf("x%d", j+1)
-	}
-	all := &dataset.Data{X: x, Y: y, Features: features, Target: "y"}
-	out.rows, out.tests = all.Rows(indices.Range(0, n)), all.Rows(indices.Range(n, n+testRows))
-	return out
-}
-
-// fit is the predictor of a method.
-func (p *problem) fit(name string, bySplit bool) (problems.Fit, error) {
+// fit is the outcome of a method on a draw.
+func (c *comparison) fit(d *draw, method string) (o outcome, err error) {
+	begun := usage.Processor()
 	var rows dataset.Division
-	if n := len(p.rows.Y); bySplit {
-		cut := n * 3 / 5
-		rows = &dataset.Split{Train: p.rows.Rows(indices.Range(0, cut)), Val: p.rows.Rows(indices.Range(cut, n))}
+	if n := len(d.rows.Y); c.split {
+		rows = &dataset.Split{Train: d.rows.Rows(indices.Range(0, d.cut)), Val: d.rows.Rows(indices.Range(d.cut, n)),
+			Test: d.test}
 	} else {
-		cv, err := dataset.CrossValidate(p.rows, 5, 1, nil)
+		cv, err := dataset.CrossValidate(d.rows, 5, d.seed, nil)
 		if err != nil {
-			return problems.Fit{}, err
+			return o, err
 		}
-		rows = cv
+		cv.Test, rows = d.test, cv
 	}
-	var m problems.Model
-	var err error
-	config := tune.Config{}
-	o := regression.Options{Intercept: true, Standardize: true}
-	switch {
-	case name == "lasso" && p.lasso != nil:
-		m, err = p.lasso(rows, o)
-	case name == "net":
-		m, err = p.net(rows, o)
-	case name == "adaptive-lasso":
-		o.Pilot, o.Gamma = "lasso", 2
-		m, err = regression.AdaptiveLasso(rows, o)
+	build, options, config := c.weighted, regression.Options{Intercept: true}, tune.Config{Final: c.final}
+	if options.Standardize = d.groups == 0; !options.Standardize {
+		if options.Groups, err = groups.Equal(len(d.truth), d.groups); err != nil {
+			return o, err
+		}
+	}
+	switch method {
+	case "weighted-lasso", "default", "rung":
+	case "net":
+		build = c.net
+	case "adaptive-lasso":
+		build, options.Pilot, options.Gamma = c.adaptive, "lasso", 2
+	case "lasso":
+		if build = c.lasso; build == nil {
+			build, config.Rung = c.weighted, "common"
+		}
+	case "common", "adaptive", "adaptive-twice", tune.RungFree:
+		config.Rung = method
 	default:
-		m, err = p.weighted(rows, o)
-		switch name {
-		case "weighted-lasso":
-		case "lasso":
-			config.Rung = "common"
-		case "common", "adaptive", "adaptive-twice", tune.RungFree:
-			config.Rung = name
-		default:
-			config.Method, config.Scope = name, tune.ScopeEach
+		if config.Method = method; d.groups == 0 {
+			config.Scope = tune.ScopeEach
 		}
 	}
+	unable := outcome{test: math.Inf(1), val: math.Inf(1)}
+	if build == nil {
+		return unable, nil
+	}
+	m, err := build(rows, options)
 	if err != nil {
-		return problems.Fit{}, err
+		return o, err
 	}
 	r, err := tune.Run(context.Background(), m, config)
-	if err != nil {
-		return problems.Fit{}, err
+	if err == nil && method == "rung" {
+		within := func(r tune.Rung) bool { return !(r.Above > r.StandardError) }
+		config.Rung = r.Ladder[slices.IndexFunc(r.Ladder, within)].Name
+		r, err = tune.Run(context.Background(), m, config)
 	}
-	return r.RefitFit, nil
-}
-
-// error is the mean loss of the test rows.
-func (p *problem) error(coefficients []float64, intercept float64) float64 {
-	sum := 0.0
-	for i, f := range p.tests.Mul(coefficients) {
-		sum += p.of(f+intercept, p.tests.Y[i])
+	if _, is := errors.AsType[*tune.UnableError](err); is {
+		return unable, nil
+	} else if err != nil {
+		return o, err
 	}
-	return sum / float64(len(p.tests.Y))
-}
-
-// score is the F-score of the features in use.
-func (p *problem) score(coefficients []float64) float64 {
-	right, used, count := 0.0, 0.0, 0.0
-	for j, v := range coefficients {
-		if v != 0 {
-			used++
-		}
-		if p.coefficients[j] != 0 {
-			count++
-			if v != 0 {
-				right++
-			}
-		}
-	}
-	return 2 * right / math.Max(used+count, 1)
+	return outcome{math.Log(*r.Refit.Test / d.error()), math.Log(r.Refit.Validation), d.score(r.RefitFit.Coefficients),
+		usage.Processor() - begun}, nil
 }

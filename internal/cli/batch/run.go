@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -214,24 +213,16 @@ func copyFiles(from, to, ending string) error {
 		if f.IsDir() || filepath.Ext(f.Name()) != ending || f.Name()[0] == '.' {
 			continue
 		}
-		if err := os.MkdirAll(to, 0o777); err != nil {
-			return err
+		text, err := os.ReadFile(filepath.Join(from, f.Name()))
+		if err == nil {
+			err = os.MkdirAll(to, 0o777)
 		}
-		if err := copyFile(filepath.Join(from, f.Name()), filepath.Join(to, f.Name())); err != nil {
+		if err == nil {
+			err = atomicfile.WriteBytes(filepath.Join(to, f.Name()), text)
+		}
+		if err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-func copyFile(from, to string) error {
-	in, err := os.Open(from)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	return atomicfile.Write(to, func(w io.Writer) error {
-		_, err := io.Copy(w, in)
-		return err
-	})
 }

@@ -49,8 +49,8 @@ func (s *Status) Show(done, all int, text func(now time.Time) string) {
 // Work shows how far a list of work is, and how long the rest may take where that is known.
 func (s *Status) Work(p worklist.Progress) {
 	s.Show(p.Done, p.All, func(time.Time) string {
-		if p.Left > 0 {
-			return "about " + p.Left.Round(time.Second).String() + " left"
+		if left := p.Left(); left > 0 {
+			return "about " + left.Round(time.Second).String() + " left"
 		}
 		return ""
 	})

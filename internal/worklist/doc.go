@@ -81,11 +81,20 @@ type Work[I comparable, R any] struct {
 
 // Progress is how far the work is.
 type Progress struct {
-	// Done and All count items, those done by earlier runs included.
-	Done, All int
-	// Left is what the rest takes if its items take as long as those done, in the mean; 0 as long as nothing is known.
-	Left time.Duration
+	// Done and All count items, those done by earlier runs included, and Workers how many run at once.
+	Done, All, Workers int
+	// Seconds is what those done took.
+	Seconds float64
 }
+
+// Left is what the rest takes if its items take as long as those done, in the mean; 0 as long as nothing is known.
+func (p Progress) Left() time.Duration {
+	left := p.Seconds / float64(max(1, p.Done)) * float64(p.All-p.Done) / float64(p.Workers)
+	return time.Duration(left * float64(time.Second))
+}
+
+// add counts an item that is done.
+func (p *Progress) add(seconds float64) { p.Done, p.Seconds = p.Done+1, p.Seconds+seconds }
 
 // Outcome is what a run leaves behind.
 type Outcome[R, P any] struct {

@@ -8,7 +8,6 @@ import (
 	"runtime"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/conetune/conetune/internal/crew"
 	"github.com/conetune/conetune/internal/words"
@@ -60,10 +59,10 @@ func Run[I comparable, R, P any](ctx context.Context, k *Kind[I, R, P], w Work[I
 	}
 	items := k.Of(o.Shard, k.Items(o.Plan))
 	var todo []I
-	e := &estimate{all: len(items), workers: o.Workers}
+	p := Progress{All: len(items), Workers: o.Workers}
 	for _, i := range items {
 		if r, ok := have[i]; ok {
-			e.add(k.Head(r).Seconds)
+			p.add(k.Head(r).Seconds)
 		} else {
 			todo = append(todo, i)
 		}
@@ -71,11 +70,11 @@ func Run[I comparable, R, P any](ctx context.Context, k *Kind[I, R, P], w Work[I
 	if o.Observe == nil {
 		o.Observe = func(Progress) {}
 	}
-	err = work(ctx, todo, o.Workers, w.Do, func() { o.Observe(e.progress()) }, func(r *R) error {
+	err = work(ctx, todo, o.Workers, w.Do, func() { o.Observe(p) }, func(r *R) error {
 		if err := s.add(r); err != nil {
 			return err
 		}
-		e.add(k.Head(r).Seconds)
+		p.add(k.Head(r).Seconds)
 		return nil
 	})
 	if err != nil {
@@ -117,19 +116,6 @@ func work[I, R any](ctx context.Context, todo []I, workers int, do func(context.
 		return err
 	}
 	return nil
-}
-
-// estimate foresees how long the rest of the work takes.
-type estimate struct {
-	done, all, workers int
-	seconds            float64 // of what is done
-}
-
-func (e *estimate) add(seconds float64) { e.done, e.seconds = e.done+1, e.seconds+seconds }
-
-func (e *estimate) progress() Progress {
-	left := e.seconds / float64(max(1, e.done)) * float64(e.all-e.done) / float64(e.workers)
-	return Progress{Done: e.done, All: e.all, Left: time.Duration(left * float64(time.Second))}
 }
 
 // outcome puts the records of the plan into its order.

@@ -128,8 +128,7 @@ func runBackends(a *cli.App, ctx context.Context, f *benchFlags, o bench.Backend
 	bar := a.NewStatus(false)
 	begun := time.Now()
 	o.Observe = func(_ bench.BackendRow, done, all int) {
-		bar.Work(worklist.Progress{Done: done, All: all, Left: time.Since(begun) * time.Duration(all-done) /
-			time.Duration(max(1, done))})
+		bar.Work(worklist.Progress{Done: done, All: all, Workers: 1, Seconds: time.Since(begun).Seconds()})
 	}
 	rows, err := bench.Backends(ctx, o)
 	bar.Clear()

@@ -169,18 +169,17 @@ func (out *Result) train(ctx context.Context, t *task) (problems.Fit, *float64, 
 	type trained struct {
 		fit  problems.Fit
 		test *float64
-		err  error
 	}
-	got, done := stop.Wait(ctx, patience, func() (r trained) {
+	got, err := stop.Wait(ctx, patience, func() (r trained, err error) {
 		solver := t.trainer()
 		solver.Near = s.Lambda // as the loss is a mean over rows, for more rows, too
-		r.fit, r.test, r.err = train(ctx, solver, h)
-		return r
+		r.fit, r.test, err = train(ctx, solver, h)
+		return r, err
 	})
-	if !done {
-		got.err = ctx.Err()
+	if errors.Is(err, stop.ErrLeft) {
+		err = ctx.Err()
 	}
-	return got.fit, got.test, got.err
+	return got.fit, got.test, err
 }
 
 // unfinished is what becomes of a result whose final training was stopped.

@@ -146,18 +146,11 @@ func (a *App) Print(text string) error {
 // Interruptible runs work that does not watch a context, such as reading a file,
 // and stops waiting for it when the context ends.
 func Interruptible[T any](ctx context.Context, work func() (T, error)) (T, error) {
-	type outcome struct {
-		value T
-		err   error
+	result, err := stop.Wait(ctx, 0, work)
+	if errors.Is(err, stop.ErrLeft) {
+		err = ErrInterrupted
 	}
-	o, done := stop.Wait(ctx, 0, func() (o outcome) {
-		o.value, o.err = work()
-		return o
-	})
-	if !done {
-		return o.value, ErrInterrupted
-	}
-	return o.value, o.err
+	return result, err
 }
 
 // Tell writes the findings about the tables, a line for each.

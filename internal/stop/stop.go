@@ -12,6 +12,7 @@ package stop
 
 import (
 	"context"
+	"errors"
 	"time"
 )
 
@@ -122,14 +123,19 @@ func (s *Stop) Cause() error {
 // more. With what there is to do afterwards, an interrupted command is to end within a tenth of a second.
 const Patience = 25 * time.Millisecond
 
-// Wait returns what f returns, which runs beside, or false where ctx has ended and f has not been done so much patience
-// later: then f is left to itself, and the caller uses nothing of what it works on. A panic of f is one of the caller.
-func Wait[T any](ctx context.Context, patience time.Duration, f func() T) (result T, done bool) {
+// ErrLeft says that a computation was left to itself.
+var ErrLeft = errors.New("stop: nobody waits for it any more")
+
+// Wait returns what f returns, which runs beside, or [ErrLeft] where ctx has ended and f has not been done so much
+// patience later: then f is left to itself, and the caller uses nothing of what it works on. A panic of f is one of the
+// caller.
+func Wait[T any](ctx context.Context, patience time.Duration, f func() (T, error)) (T, error) {
 	if ctx.Done() == nil {
-		return f(), true
+		return f()
 	}
 	type outcome struct {
 		result T
+		err    error
 		panic  any
 	}
 	ended := make(chan outcome, 1)
@@ -139,7 +145,7 @@ func Wait[T any](ctx context.Context, patience time.Duration, f func() T) (resul
 			o.panic = recover()
 			ended <- o
 		}()
-		o.result = f()
+		o.result, o.err = f()
 	}()
 	var o outcome
 	select {
@@ -150,28 +156,20 @@ func Wait[T any](ctx context.Context, patience time.Duration, f func() T) (resul
 		select {
 		case o = <-ended:
 		case <-timer.C:
-			return result, false
+			o.err = ErrLeft
 		}
 	}
 	if o.panic != nil {
 		panic(o.panic)
 	}
-	return o.result, true
+	return o.result, o.err
 }
 
-// Do is [Wait] with [Patience] for an f with an error; where nobody waits for it, the result is what is said to be
-// unfinished.
+// Do is [Wait] with [Patience]; where nobody waits for f, the result is what is said to be unfinished.
 func Do[T any](ctx context.Context, unfinished T, f func() (T, error)) (T, error) {
-	type both struct {
-		result T
-		err    error
-	}
-	b, done := Wait(ctx, Patience, func() (b both) {
-		b.result, b.err = f()
-		return b
-	})
-	if !done {
+	result, err := Wait(ctx, Patience, f)
+	if errors.Is(err, ErrLeft) {
 		return unfinished, nil
 	}
-	return b.result, b.err
+	return result, err
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/conetune/conetune/internal/must"
 	"github.com/conetune/conetune/internal/stop"
 	"github.com/conetune/conetune/internal/stop/stoptest"
 )
@@ -68,25 +69,27 @@ func TestCancelBeforeDeadline(t *testing.T) {
 
 func TestWait(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
-	seven := func() int { return 7 }
+	seven := func() (int, error) { return 7, nil }
 	for _, c := range []context.Context{context.Background(), ctx} {
-		got, done := stop.Wait(c, stop.Patience, seven)
-		require.True(t, done)
-		require.Equal(t, 7, got)
-		require.PanicsWithValue(t, "lost", func() { stop.Wait(c, stop.Patience, func() int { panic("lost") }) })
+		require.Equal(t, 7, must.Of(stop.Wait(c, stop.Patience, seven))(t))
+		require.PanicsWithValue(t, "lost", func() {
+			_, _ = stop.Wait(c, stop.Patience, func() (int, error) { panic("lost") })
+		})
 	}
 
 	// What notices the end in time is waited for.
 	begun := make(chan struct{})
 	go func() { <-begun; cancel() }()
-	got, done := stop.Wait(ctx, time.Hour, func() int { close(begun); <-ctx.Done(); return 8 })
-	require.True(t, done)
-	require.Equal(t, 8, got)
+	require.Equal(t, 8, must.Of(stop.Wait(ctx, time.Hour, func() (int, error) {
+		close(begun)
+		<-ctx.Done()
+		return 8, nil
+	}))(t))
 
 	// What does not is left.
 	forever := make(chan struct{})
 	defer close(forever)
-	got, done = stop.Wait(ctx, time.Millisecond, func() int { <-forever; return 9 })
-	require.False(t, done)
+	got, err := stop.Wait(ctx, time.Millisecond, func() (int, error) { <-forever; return 9, nil })
+	require.ErrorIs(t, err, stop.ErrLeft)
 	require.Zero(t, got)
 }

@@ -47,13 +47,14 @@ type Flag struct {
 
 // Traits are what else there may be to know of a flag.
 type Traits struct {
-	Short   string  // its letter
-	Option  string  // the identifier by which libraries speak of it
-	Of      string  // the option of single models that it gives, see [model.Spec.Takes]
-	Most    float64 // the largest value of a number, which is positive; 0: it is not checked
-	Zero    bool    // or 0
-	List    bool    // of values that are written as a list where they are several
-	Unsaved bool    // says nothing about the choice: what is written and printed
+	Short   string   // its letter
+	Option  string   // the identifier by which libraries speak of it
+	Of      string   // the option of single models that it gives, see [model.Spec.Takes]
+	Known   []string // the values of a text; nil: it is not checked
+	Most    float64  // the largest value of a number, which is positive; 0: it is not checked
+	Zero    bool     // or 0
+	List    bool     // of values that are written as a list where they are several
+	Unsaved bool     // says nothing about the choice: what is written and printed
 }
 
 // NewFlag is a row.
@@ -87,9 +88,13 @@ func Register(fs *pflag.FlagSet, rows []Flag) {
 	}
 }
 
-// CheckNumbers rejects numbers without meaning. A flag that was not given keeps its default.
-func CheckNumbers(fs *pflag.FlagSet, rows []Flag) error {
+// CheckValues rejects texts that are not known, and numbers without meaning. A flag that was not given keeps its
+// default.
+func CheckValues(fs *pflag.FlagSet, rows []Flag) error {
 	for _, r := range rows {
+		if text, is := r.value.(*string); is && r.Known != nil && fs.Changed(r.Name) && !slices.Contains(r.Known, *text) {
+			return BadInputf("--%s is %q, expected one of: %s", r.Name, *text, words.Joined(r.Known))
+		}
 		if r.Most == 0 || !fs.Changed(r.Name) {
 			continue
 		}

@@ -108,7 +108,7 @@ func (f *solveFlags) check(fs *pflag.FlagSet, file string) error {
 	if _, err := cli.OpenBackend(f.backend, f.crossCheck); err != nil {
 		return err
 	}
-	if err := cli.CheckNumbers(fs, f.rows()); err != nil {
+	if err := cli.CheckValues(fs, f.rows()); err != nil {
 		return err
 	}
 	if err := cli.CheckOutput("--out", f.out, "the file to solve", file); err != nil {

@@ -13,7 +13,6 @@ import (
 	"github.com/conetune/conetune/internal/words"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/matcomp"
-	"github.com/conetune/conetune/table"
 	"github.com/conetune/conetune/table/input"
 )
 
@@ -37,7 +36,7 @@ func (d *dataFlags) check(fs *pflag.FlagSet) error {
 	if err := CheckDialect(&d.Options); err != nil {
 		return err
 	}
-	by, of, rules := d.Wanted.Division, d.ForColumns(), table.MissingRules()
+	by, of := d.Wanted.Division, d.ForColumns()
 	forms, columns := cli.Given(fs, "data", "train", "dir"), cli.Given(fs, "fold-column", "group", "time")
 	folder, folds, none, tables := d.Dir != "", d.CrossValidates(), len(forms) == 0, d.Train != "" || d.Val != ""
 	first := strings.Join(forms[:min(1, len(forms))], "")
@@ -50,8 +49,6 @@ func (d *dataFlags) check(fs *pflag.FlagSet) error {
 	}
 	const chosen = "the model is chosen by cross-validation; give --data FILE and --folds T, or --dir DIR"
 	return cli.CheckUse(fs,
-		cli.When("missing", !slices.Contains(rules, d.Wanted.Missing), fmt.Sprintf(" is %q, expected one of %s",
-			d.Wanted.Missing, words.Joined(rules))),
 		cli.When("folds", !d.Each && d.Folds < 2, fmt.Sprintf(" is %d, expected at least 2", d.Folds)),
 		cli.When("repeats", d.Repeats < 1, fmt.Sprintf(" is %d, expected at least 1", d.Repeats)),
 		cli.When("", d.streams() > 1, fmt.Sprintf("standard input, -, is named %d times: it can be one of the tables",

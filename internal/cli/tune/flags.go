@@ -9,8 +9,10 @@ import (
 
 	"github.com/conetune/conetune/evaluate"
 	"github.com/conetune/conetune/internal/cli"
+	"github.com/conetune/conetune/internal/lower/survival"
 	"github.com/conetune/conetune/internal/words"
 	"github.com/conetune/conetune/model"
+	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/regression"
 	"github.com/conetune/conetune/problems/svm"
 	"github.com/conetune/conetune/table"
@@ -86,7 +88,8 @@ func (f *tuneFlags) table() []flagGroup {
 			cli.NewFlag("categorical", cli.NewNameList(&w.Categorical), "columns `A,B,..` whose numbers are names of categories",
 				cli.Traits{Option: "Wanted.Categorical", List: true}),
 			cli.NewFlag("missing", &w.Missing, "`RULE` for missing values of features: "+words.Joined(
-				table.MissingRules())+" (default: median, that of the training rows)", cli.Traits{Option: "Wanted.Missing"}),
+				table.MissingRules())+" (default: median, that of the training rows)", cli.Traits{Option: "Wanted.Missing",
+				Known: table.MissingRules()}),
 			cli.NewFlag("weights", &w.Weights,
 				"column `A` of weights of rows, in fits and errors, for all models but multi-task and matrix-completion",
 				cli.Traits{Option: "Wanted.Weights", Of: "Weights"}),
@@ -170,11 +173,12 @@ func (f *tuneFlags) table() []flagGroup {
 			cli.NewFlag("threshold", &m.Threshold, "residual `D`, in the unit of the target, from which on the loss of huber "+
 				"grows linearly (default: by the spread of the targets)", cli.Traits{Of: "Threshold", Most: cli.MostValue}),
 			cli.NewFlag("loss", &m.Loss, "`LOSS` that svm is trained by: "+words.Joined(svm.Losses())+
-				" (default: chosen by the folds)", cli.Traits{Of: "Loss"}),
+				" (default: chosen by the folds)", cli.Traits{Of: "Loss", Known: svm.Losses()}),
 			cli.NewFlag("order", &m.Order,
 				"order `K` of the differences of fused-lasso: 1 for coefficients constant in pieces, 2 for linear ones",
 				cli.Traits{Of: "Order"}),
-			cli.NewFlag("ties", &m.Ties, "`RULE` of cox for events at one time: breslow or efron", cli.Traits{Of: "Ties"}),
+			cli.NewFlag("ties", &m.Ties, "`RULE` of cox for events at one time: breslow or efron", cli.Traits{Of: "Ties",
+				Known: survival.TieRules()}),
 			cli.NewFlag("penalty-factors", &m.terms.factors, "`NAME=F,..`: factors of the penalties of single features, 0 for "+
 				"none, or a FILE with the columns feature and factor (default 1)", cli.Traits{Of: "Terms"}),
 			cli.NewFlag("nonnegative", &m.terms.nonnegative,
@@ -188,14 +192,14 @@ func (f *tuneFlags) table() []flagGroup {
 			cli.NewFlag("gamma", &m.Gamma, "exponent `G` of the weights of adaptive-lasso",
 				cli.Traits{Of: "Gamma", Most: mostGamma}),
 			cli.NewFlag("pilot", &m.Pilot, "`MODEL` that the weights of adaptive-lasso come from: "+words.Joined(
-				regression.Pilots()), cli.Traits{Of: "Pilot"}),
+				regression.Pilots()), cli.Traits{Of: "Pilot", Known: regression.Pilots()}),
 			cli.NewFlag("class-weights", &f.classWeights,
 				"weights of the losses of the labels of classifiers: `LABEL=W,..`, 1 for others, or those of all labels, or "+
 					"balanced, all labels alike", cli.Traits{Option: "Options.ClassWeights", Of: "ClassWeights", List: true}),
 			cli.NewFlag("scale", &f.scale, "`UNIT` of standardised features: deviation, mean 0 (of dense tables) and standard "+
 				"deviation 1, largest, the largest absolute value 1, or common, all divided by one number (default: deviation, "+
 				"largest for sparse tables of 1000 features or more; svm has common where the sizes of sparse columns are "+
-				"comparable)"),
+				"comparable)", cli.Traits{Known: dataset.Scalings()}),
 			cli.NewFlag("final", &c.Final, "`ROWS` on which the reported refit is trained: train, or all for training and "+
 				"validation rows (default: all; train with --preset paper)"),
 			cli.NewFlag("rung", &c.Rung, "vf-idca: take the rung `NAME` of the ladder of a model with a weight for each "+
@@ -238,8 +242,9 @@ func (f *tuneFlags) table() []flagGroup {
 				"conic solver, `NAME`, see conetune backends; auto for those that suit the programs"),
 			cli.NewFlag("cross-check", &c.CrossCheck, "with --backend A,B: solve every conic program by both, which must agree"),
 			cli.NewFlag("engine", &c.Engine, "`NAME` of what solves the programs: auto, the fits that models bring, and conic "+
-				"programs for the rest, or conic, these alone"),
-			cli.NewFlag("preset", &c.Preset, "`NAME` of settings: paper, those of the paper instead of ours"),
+				"programs for the rest, or conic, these alone", cli.Traits{Known: tune.Engines()}),
+			cli.NewFlag("preset", &c.Preset, "`NAME` of settings: paper, those of the paper instead of ours",
+				cli.Traits{Known: tune.Presets()}),
 			cli.NewFlag("tol", &c.Tol, "stop when the relative step and the violation are below `T` (default: the preset's)",
 				cli.Traits{Most: cli.MostTol}),
 			cli.NewFlag("gap-tol", &c.GapTol, "go on until (l(x) - v(r)) / max(1, |v(r)|) <= `G`, so that iterate and refit "+

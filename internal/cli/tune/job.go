@@ -14,14 +14,11 @@ import (
 	"github.com/conetune/conetune/internal/cli"
 	"github.com/conetune/conetune/internal/cli/report"
 	"github.com/conetune/conetune/internal/figure"
-	"github.com/conetune/conetune/internal/lower/survival"
 	"github.com/conetune/conetune/internal/words"
 	"github.com/conetune/conetune/model"
 	"github.com/conetune/conetune/problems"
 	"github.com/conetune/conetune/problems/dataset"
 	"github.com/conetune/conetune/problems/groups"
-	"github.com/conetune/conetune/problems/regression"
-	"github.com/conetune/conetune/problems/svm"
 	"github.com/conetune/conetune/table/input"
 	"github.com/conetune/conetune/tune"
 )
@@ -58,8 +55,8 @@ func NewJob(name string, f *tuneFlags, fs *pflag.FlagSet) (*tuneJob, error) {
 	rows := f.rows()
 	for _, step := range []func() error{
 		func() error { return f.checkNames(fs) },
-		func() error { return cli.CheckNumbers(fs, rows) },
 		func() error { return f.checkModel(spec, fs, rows) },
+		func() error { return cli.CheckValues(fs, rows) },
 		func() error { return f.Data.check(fs) },
 		f.checkOutputs,
 		f.Data.checkTargets,
@@ -107,14 +104,8 @@ func (f *tuneFlags) checkModel(spec model.Spec, fs *pflag.FlagSet, rows []cli.Fl
 	m := &f.model
 	m.Terms = m.terms.terms
 	if err := cli.CheckUse(fs,
-		cli.When("ties", !slices.Contains(survival.TieRules(), m.Ties), fmt.Sprintf(" is %q, expected one of: %s", m.Ties,
-			words.Joined(survival.TieRules()))),
-		cli.When("loss", !slices.Contains(svm.Losses(), m.Loss), fmt.Sprintf(" is %q, expected one of: %s", m.Loss,
-			words.Joined(svm.Losses()))),
 		cli.When("level", !(m.Level > 0 && m.Level < 1), fmt.Sprintf(" is %v, expected a number between 0 and 1", m.Level)),
 		cli.When("order", m.Order < 1, fmt.Sprintf(" is %d, expected at least 1", m.Order)),
-		cli.When("pilot", !slices.Contains(regression.Pilots(), m.Pilot), fmt.Sprintf(": unknown model %q; known are: %s",
-			m.Pilot, words.Joined(regression.Pilots()))),
 		cli.When("event", !spec.Survival, ": "+spec.Name+" has no times until an event; cox has"),
 		cli.When("intercept", spec.Survival, ": "+spec.Name+" has none, as a constant changes nothing"),
 		cli.When("intercept", spec.Folds && !f.intercept, "=false: "+spec.Name+" always has one"),
@@ -134,7 +125,7 @@ func (f *tuneFlags) parseScaling(spec model.Spec, fs *pflag.FlagSet) (err error)
 	o.Standardize, o.Intercept = raw, raw
 	if fs.Changed("scale") {
 		if o.Scaling, err = dataset.ParseScaling(f.scale); err != nil {
-			return cli.BadInputf("--scale is %q, expected one of: %s", f.scale, words.Joined(dataset.Scalings()))
+			return cli.BadInputf("--scale: %w", err)
 		}
 		o.Standardize = true
 	}
@@ -208,22 +199,17 @@ func (job *tuneJob) parseDecisions(spec model.Spec) (err error) {
 	return nil
 }
 
-// checkNames rejects unknown methods, presets and backends, and names those there are.
+// checkNames rejects unknown methods and backends, and names those there are.
 func (f *tuneFlags) checkNames(fs *pflag.FlagSet) error {
 	c := &f.Config
-	for _, of := range []struct {
-		flag, text string
-		known      []string
-	}{{"method", f.method, tune.Methods()}, {"preset", c.Preset, tune.Presets()}, {"engine", c.Engine, tune.Engines()}} {
-		_, err := cli.NamesOf(of.flag, of.text, func(name string) error {
-			if slices.Contains(of.known, name) {
-				return nil
-			}
-			return fmt.Errorf("unknown %s %q; known are: %s", of.flag, name, words.Joined(of.known))
-		})
-		if err != nil {
-			return err
+	_, err := cli.NamesOf("method", f.method, func(name string) error {
+		if slices.Contains(tune.Methods(), name) {
+			return nil
 		}
+		return fmt.Errorf("unknown method %q; known are: %s", name, words.Joined(tune.Methods()))
+	})
+	if err != nil {
+		return err
 	}
 	if _, err := cli.OpenBackend(c.Backend, c.CrossCheck); err != nil {
 		return err

@@ -186,7 +186,7 @@ func TestExportSQL(t *testing.T) {
 func TestExportRefused(t *testing.T) {
 	_, model := savedElasticNet(t)
 	for _, c := range []struct{ args, want string }{
-		{"", "--to LANGUAGE is missing"}, {"--to perl", `unknown language "perl"; known are: python, r, sql, pmml, onnx, go`},
+		{"", "--to LANGUAGE is missing"}, {"--to perl", `--to is "perl", expected one of: python, r, sql, pmml, onnx, go`},
 		{"--to python --out " + model, "would overwrite the model"}, {"--to go --package 1x", "is no name of a package"},
 	} {
 		conetune(t, append([]string{"export", model}, strings.Fields(c.args)...)...).fails(t, cli.ExitUsage, c.want)

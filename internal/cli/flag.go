@@ -66,8 +66,15 @@ func NewFlag(name string, value any, help string, traits ...Traits) Flag {
 	return r
 }
 
-// Register adds flags.
+// AddFlags adds the flags of a command, and has their values checked before it runs.
+func AddFlags(cmd *cobra.Command, rows ...Flag) {
+	Register(cmd.Flags(), rows)
+	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error { return CheckValues(cmd.Flags(), rows) }
+}
+
+// Register adds flags, which help has in their order.
 func Register(fs *pflag.FlagSet, rows []Flag) {
+	fs.SortFlags = false
 	for _, r := range rows {
 		switch v := r.value.(type) {
 		case *string:

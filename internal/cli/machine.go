@@ -7,8 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/spf13/pflag"
-
 	"github.com/conetune/conetune/internal/memory"
 )
 
@@ -67,5 +65,3 @@ func MemoryFlag() Flag {
 	return NewFlag("memory", new(memoryLimit), "refuse what would take more than `SIZE` of memory, such as 4GB or 500MB "+
 		"(default: half of what the process may use, or GOMEMLIMIT)")
 }
-
-func RegisterMemory(fs *pflag.FlagSet) { Register(fs, []Flag{MemoryFlag()}) }

@@ -18,13 +18,10 @@ type WorkFlags struct {
 	Workers    int
 }
 
-// WorkOptions are the options of such a command, whose flag for how much is done at once has a name.
-func WorkOptions[P any](f *WorkFlags, flag, command string) (o worklist.Options[P], err error) {
+// WorkOptions are the options of such a command.
+func WorkOptions[P any](f *WorkFlags, command string) (o worklist.Options[P], err error) {
 	if err := CheckFolder(f.Out); err != nil {
 		return o, err
-	}
-	if f.Workers < 0 || f.Workers > MostThreads {
-		return o, BadInputf("--%s is %d, expected a positive number, at most %d", flag, f.Workers, MostThreads)
 	}
 	if o.Shard, err = worklist.ParseShard(f.Shard); err != nil {
 		return o, BadInputf("--shard: %w", err)

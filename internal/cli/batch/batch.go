@@ -74,17 +74,19 @@ func Command(a *cli.App) *cobra.Command {
 			return runBatch(a, cmd.Context(), o)
 		},
 	}
+	cli.AddFlags(cmd,
+		cli.NewFlag("out", &f.Out, "folder `DIR` for the results"),
+		cli.NewFlag("model", &f.model, "`MODEL` of jobs that do not name one, see conetune tune --help"),
+		cli.NewFlag("config", &f.config,
+			"settings of all jobs that do not say otherwise, from `FILE.yaml`, see conetune tune --config"),
+		cli.NewFlag("jobs", &f.Workers,
+			"`N` jobs at once, each with its share of processors and memory (default: as many as there are processors)",
+			cli.Traits{Most: cli.MostThreads, Zero: true}),
+		cli.NewFlag("resume", &f.Resume, "go on with the results in --out"),
+		cli.NewFlag("retry-failed", &f.retry, "with --resume: do jobs that failed once more"),
+		cli.NewFlag("shard", &f.Shard, "do part `I/N` of the jobs, I from 1 to N"),
+	)
 	fs := cmd.Flags()
-	fs.SortFlags = false
-	fs.StringVar(&f.Out, "out", "", "folder `DIR` for the results")
-	fs.StringVar(&f.model, "model", "", "`MODEL` of jobs that do not name one, see conetune tune --help")
-	fs.StringVar(&f.config, "config", "",
-		"settings of all jobs that do not say otherwise, from `FILE.yaml`, see conetune tune --config")
-	fs.IntVar(&f.Workers, "jobs", 0,
-		"`N` jobs at once, each with its share of processors and memory (default: as many as there are processors)")
-	fs.BoolVar(&f.Resume, "resume", false, "go on with the results in --out")
-	fs.BoolVar(&f.retry, "retry-failed", false, "with --resume: do jobs that failed once more")
-	fs.StringVar(&f.Shard, "shard", "", "do part `I/N` of the jobs, I from 1 to N")
 	for k, o := range Outputs {
 		fs.BoolVar(&f.outputs[k], o.Flag, false,
 			"write a file for each job as conetune tune --"+o.Flag+" does, to "+o.Folder+"/JOB"+o.Ending)
@@ -127,7 +129,7 @@ func (f *batchFlags) options(args []string, flags *pflag.FlagSet) (o Options, er
 	if f.Shard != "" {
 		command += " --shard " + f.Shard
 	}
-	if o.Options, err = cli.WorkOptions[Plan](&f.WorkFlags, "jobs", command); err != nil {
+	if o.Options, err = cli.WorkOptions[Plan](&f.WorkFlags, command); err != nil {
 		return o, err
 	}
 	if o.Retry = f.retry; f.retry && !f.Resume {

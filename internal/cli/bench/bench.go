@@ -60,7 +60,7 @@ that the table says which accuracy a time has bought, the others at 1e-8; --eps 
 What a solver cannot take is in the table, with the reason.`
 
 func backendsCommand(a *cli.App) *cobra.Command {
-	var f benchFlags
+	f := benchFlags{repeats: 3, timeLimit: time.Minute}
 	cmd := &cobra.Command{
 		Use:   "backends",
 		Short: "Compare the conic solvers on each application: time, accuracy, iterations",
@@ -79,30 +79,24 @@ func backendsCommand(a *cli.App) *cobra.Command {
 			return runBackends(a, cmd.Context(), &f, o, commandOf(cmd, "models", "backends", "eps", "repeats", "time-limit"))
 		},
 	}
-	fs := cmd.Flags()
-	fs.SortFlags = false
-	fs.StringVar(&f.models, "models", "",
-		"`NAMES` of models, comma-separated: "+words.Joined(bench.Models())+" (default: all)")
-	fs.StringVar(&f.backends, "backends", "",
-		"`NAMES` of conic solvers, see conetune backends (default: all of this build)")
-	fs.StringVar(&f.eps, "eps", "", "tolerances `E[,E..]` for all solvers (default: 1e-3,1e-5,1e-8 for first-order "+
-		"solvers and for sequences of programs, 1e-8 for the others)")
-	fs.IntVar(&f.repeats, "repeats", 3, "solve `N` times, the fastest counts")
-	fs.DurationVar(&f.timeLimit, "time-limit", time.Minute, "at most `TIME` for a solve or a run")
-	cli.RegisterMemory(fs)
-	fs.BoolVar(&f.asJSON, "json", false, "print a JSON array instead of tables")
-	fs.StringVar(&f.html, "html", "", "write the tables as a page to `FILE.html`")
+	cli.AddFlags(cmd,
+		cli.NewFlag("models", &f.models,
+			"`NAMES` of models, comma-separated: "+words.Joined(bench.Models())+" (default: all)"),
+		cli.NewFlag("backends", &f.backends,
+			"`NAMES` of conic solvers, see conetune backends (default: all of this build)"),
+		cli.NewFlag("eps", &f.eps, "tolerances `E[,E..]` for all solvers (default: 1e-3,1e-5,1e-8 for first-order "+
+			"solvers and for sequences of programs, 1e-8 for the others)"),
+		cli.NewFlag("repeats", &f.repeats, "solve `N` times, the fastest counts", cli.Traits{Most: cli.MostRepeats}),
+		cli.NewFlag("time-limit", &f.timeLimit, "at most `TIME` for a solve or a run", cli.Traits{Most: cli.AnyNumber}),
+		cli.MemoryFlag(),
+		cli.NewFlag("json", &f.asJSON, "print a JSON array instead of tables"),
+		cli.NewFlag("html", &f.html, "write the tables as a page to `FILE.html`"),
+	)
 	return cmd
 }
 
 // options checks the flags.
 func (f *benchFlags) options() (o bench.BackendsOptions, err error) {
-	if f.repeats < 1 || f.repeats > cli.MostRepeats {
-		return o, cli.BadInputf("--repeats is %d, expected a positive number, at most %d", f.repeats, cli.MostRepeats)
-	}
-	if f.timeLimit <= 0 {
-		return o, cli.BadInputf("--time-limit is %v, expected a positive time", f.timeLimit)
-	}
 	o.Repeats, o.TimeLimit = f.repeats, f.timeLimit
 	if f.models != "" {
 		o.Models = strings.Split(f.models, ",")

@@ -47,7 +47,7 @@ gzipped, such as duke-breast-cancer.gz, diabetes_scale and a1a. Rows without a f
 left out, and the tables say so.`
 
 func paperCommand(a *cli.App) *cobra.Command {
-	var f paperFlags
+	f := paperFlags{WorkFlags: cli.WorkFlags{Out: "paper-results"}, backends: "native", repeats: 30}
 	var tables strings.Builder
 	for _, t := range paper.Tables() {
 		fmt.Fprintf(&tables, "  %-8s %s\n", t.Name, t.Title)
@@ -73,28 +73,26 @@ func paperCommand(a *cli.App) *cobra.Command {
 			return runPaper(a, cmd.Context(), o)
 		},
 	}
-	fs := cmd.Flags()
-	fs.SortFlags = false
-	fs.StringVar(&f.Out, "out", "paper-results", "folder `DIR` for the results")
-	fs.StringVar(&f.tables, "tables", "", "`NAMES` of tables, comma-separated (default: all)")
-	fs.StringVar(&f.rows, "rows", "", "`NAMES` of rows, such as 100-20-250-p250,w1a (default: all of the tables)")
-	fs.StringVar(&f.methods, "methods", "", "`NAMES` of methods, comma-separated (default: all)")
-	fs.StringVar(&f.backends, "backends", "native", "`NAMES` of conic solvers, comma-separated, see conetune backends")
-	fs.IntVar(&f.repeats, "repeats", 30, "run with `N` seeds, 1 to N")
-	fs.StringVar(&f.data, "data", "", "folder `DIR` with the real data")
-	fs.IntVar(&f.Workers, "workers", 0, "`N` runs at once, each on one thread (default: as many as there are processors)")
-	fs.StringVar(&f.Shard, "shard", "", "do part `I/N` of the work, I from 1 to N")
-	cli.RegisterMemory(fs)
-	fs.BoolVar(&f.Resume, "resume", false, "go on with the results in --out")
+	cli.AddFlags(cmd,
+		cli.NewFlag("out", &f.Out, "folder `DIR` for the results"),
+		cli.NewFlag("tables", &f.tables, "`NAMES` of tables, comma-separated (default: all)"),
+		cli.NewFlag("rows", &f.rows, "`NAMES` of rows, such as 100-20-250-p250,w1a (default: all of the tables)"),
+		cli.NewFlag("methods", &f.methods, "`NAMES` of methods, comma-separated (default: all)"),
+		cli.NewFlag("backends", &f.backends, "`NAMES` of conic solvers, comma-separated, see conetune backends"),
+		cli.NewFlag("repeats", &f.repeats, "run with `N` seeds, 1 to N", cli.Traits{Most: cli.MostRepeats}),
+		cli.NewFlag("data", &f.data, "folder `DIR` with the real data"),
+		cli.NewFlag("workers", &f.Workers, "`N` runs at once, each on one thread (default: as many as there are processors)",
+			cli.Traits{Most: cli.MostThreads, Zero: true}),
+		cli.NewFlag("shard", &f.Shard, "do part `I/N` of the work, I from 1 to N"),
+		cli.MemoryFlag(),
+		cli.NewFlag("resume", &f.Resume, "go on with the results in --out"),
+	)
 	return cmd
 }
 
 // options checks the flags.
 func (f *paperFlags) options(command string) (o paper.Options, err error) {
-	if f.repeats < 1 || f.repeats > cli.MostRepeats {
-		return o, cli.BadInputf("--repeats is %d, expected a positive number, at most %d", f.repeats, cli.MostRepeats)
-	}
-	if o.Options, err = cli.WorkOptions[paper.Plan](&f.WorkFlags, "workers", command); err != nil {
+	if o.Options, err = cli.WorkOptions[paper.Plan](&f.WorkFlags, command); err != nil {
 		return o, err
 	}
 	if f.data != "" {

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/conetune/conetune/internal/cli"
+	"github.com/conetune/conetune/internal/words"
 	"github.com/conetune/conetune/model/export"
 )
 
@@ -20,8 +21,7 @@ types, numbers, texts and dates (onnx: days since 1970-01-01), and NULL, NaN or 
 
 // Command is conetune export.
 func Command(a *cli.App) *cobra.Command {
-	var target, out string
-	var o export.Options
+	target, out, o := "", cli.StandardStream, export.Options{Table: "data", Package: "predictor"}
 	cmd := &cobra.Command{
 		Use:   "export MODEL.json --to " + strings.Join(export.Targets(), "|"),
 		Short: "Write a saved model in another language",
@@ -31,7 +31,7 @@ func Command(a *cli.App) *cobra.Command {
 		Args: cli.One("model file", ""),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if target == "" {
-				return cli.BadInputf("--to LANGUAGE is missing, expected one of %s", strings.Join(export.Targets(), ", "))
+				return cli.BadInputf("--to LANGUAGE is missing, expected one of: %s", words.Joined(export.Targets()))
 			}
 			if err := cli.CheckOutput("--out", out, "the model", args[0]); err != nil {
 				return err
@@ -50,11 +50,11 @@ func Command(a *cli.App) *cobra.Command {
 			})
 		},
 	}
-	fs := cmd.Flags()
-	fs.SortFlags = false
-	fs.StringVar(&target, "to", "", "`LANGUAGE`: "+strings.Join(export.Targets(), ", "))
-	fs.StringVar(&out, "out", cli.StandardStream, "write to `FILE` instead of standard output")
-	fs.StringVar(&o.Table, "table", "data", "`NAME` of the table of --to sql")
-	fs.StringVar(&o.Package, "package", "predictor", "`NAME` of the package of --to go")
+	cli.AddFlags(cmd,
+		cli.NewFlag("to", &target, "`LANGUAGE`: "+words.Joined(export.Targets()), cli.Traits{Known: export.Targets()}),
+		cli.NewFlag("out", &out, "write to `FILE` instead of standard output"),
+		cli.NewFlag("table", &o.Table, "`NAME` of the table of --to sql"),
+		cli.NewFlag("package", &o.Package, "`NAME` of the package of --to go"),
+	)
 	return cmd
 }

@@ -46,7 +46,7 @@ as %s, or ROWS-COLS-TRAIN-VAL with the entries of each row and column that train
 // Command is the command.
 func Command(a *cli.App) *cobra.Command {
 	var preset, out string
-	var seed uint64
+	seed := uint64(1)
 	cmd := &cobra.Command{
 		Use:   "generate MODEL --out DIR",
 		Short: "Write synthetic data with known coefficients",
@@ -80,11 +80,10 @@ func Command(a *cli.App) *cobra.Command {
 			return a.Print(out + ": " + made.String())
 		},
 	}
-	fs := cmd.Flags()
-	fs.SortFlags = false
-	fs.StringVar(&preset, "preset", "",
-		"sizes, `TRAIN-VAL-TEST-pFEATURES`, with groups also -mGROUPS (default: the first)")
-	fs.Uint64Var(&seed, "seed", 1, "seed `N`; the same seed gives the same data")
-	fs.StringVar(&out, "out", "", "folder `DIR`, which must be new or empty")
+	cli.AddFlags(cmd,
+		cli.NewFlag("preset", &preset, "sizes, `TRAIN-VAL-TEST-pFEATURES`, with groups also -mGROUPS (default: the first)"),
+		cli.NewFlag("seed", &seed, "seed `N`; the same seed gives the same data"),
+		cli.NewFlag("out", &out, "folder `DIR`, which must be new or empty"),
+	)
 	return cmd
 }

@@ -65,17 +65,16 @@ func Command(a *cli.App) *cobra.Command {
 			return a.Print(describe(l))
 		},
 	}
-	fs := cmd.Flags()
-	fs.SortFlags = false
-	fs.Var(cli.NewNameList(&w.Targets), "target",
-		"`COLUMN` of the target, or several with commas (a name with a comma stands in double quotes in lists; default: y "+
-			"where it is there)")
-	fs.StringVar(&name, "model", "", "`MODEL` that is to be tuned, which says what the target may be")
-	fs.Var(cli.NewNameList(&w.Categorical), "categorical", "columns `A,B,..` whose numbers are names")
-	fs.Var(cli.NewNameList(&w.Drop), "drop", "columns `A,B,..` to leave out")
-	cli.Register(fs, append(tune.FormFlags(&w.Forms), tune.DialectFlags(&o)...))
-	cli.RegisterMemory(fs)
-	fs.BoolVar(&asJSON, "json", false, "print one JSON object")
+	cli.AddFlags(cmd, slices.Concat([]cli.Flag{
+		cli.NewFlag("target", cli.NewNameList(&w.Targets), "`COLUMN` of the target, or several with commas (a name with a "+
+			"comma stands in double quotes in lists; default: y where it is there)"),
+		cli.NewFlag("model", &name, "`MODEL` that is to be tuned, which says what the target may be"),
+		cli.NewFlag("categorical", cli.NewNameList(&w.Categorical), "columns `A,B,..` whose numbers are names"),
+		cli.NewFlag("drop", cli.NewNameList(&w.Drop), "columns `A,B,..` to leave out"),
+	}, tune.FormFlags(&w.Forms), tune.DialectFlags(&o), []cli.Flag{
+		cli.MemoryFlag(),
+		cli.NewFlag("json", &asJSON, "print one JSON object"),
+	})...)
 	return cmd
 }
 

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -183,28 +184,28 @@ func Command(a *cli.App) *cobra.Command {
 				in: input.Input{Stdin: a.Stdin}, form: form}, out, asJSON)
 		},
 	}
-	fs := cmd.Flags()
-	fs.SortFlags = false
-	fs.StringVar(&modelPath, "model", "", "`MODEL.json` of conetune tune --save, or - for standard input")
-	fs.StringVar(&dataPath, "data", "",
-		"table, `FILE`, or - for standard input, plain or compressed (a model of matrix-completion can do without)")
-	cli.Register(fs, tune.DialectFlags(&dialect))
-	fs.BoolVar(&form.prob, "prob", false, "write the probability of the second label in the place of the label, for "+
-		"logistic; those of all labels for multinomial")
-	fs.BoolVar(&form.labels, "labels", false,
-		"write labels, for classifiers: what is written without --prob, and in front of the probability with it")
-	fs.Float64Var(&threshold, "threshold", 0, "predict the second label, or that of --positive, where its probability, "+
-		"for svm the value, is above `T` (default: that of --decide, or the label of even odds)")
-	fs.StringVar(&times, "survival", "", "write the probabilities that the event comes after each of the times "+
-		"`T1,T2,..` in the place of the logarithm of the hazard, for cox")
-	fs.Float64Var(&form.interval, "interval", 0, "write behind a prediction the bounds between which a share `Q` of "+
-		"targets is to be, such as 0.9, for models of numbers")
-	fs.StringVar(&form.id, "id", "",
-		"write a CSV table with the cells of this `COLUMN` as id, the target where it is there, and the prediction")
-	fs.StringVar(&out, "out", "", "write the predictions to `FILE` instead of standard output; "+
-		"as a CSV table with a header where it ends with .csv")
-	cli.RegisterMemory(fs)
-	fs.BoolVar(&asJSON, "json", false, "print one JSON object")
+	cli.AddFlags(cmd, slices.Concat([]cli.Flag{
+		cli.NewFlag("model", &modelPath, "`MODEL.json` of conetune tune --save, or - for standard input"),
+		cli.NewFlag("data", &dataPath,
+			"table, `FILE`, or - for standard input, plain or compressed (a model of matrix-completion can do without)"),
+	}, tune.DialectFlags(&dialect), []cli.Flag{
+		cli.NewFlag("prob", &form.prob, "write the probability of the second label in the place of the label, for "+
+			"logistic; those of all labels for multinomial"),
+		cli.NewFlag("labels", &form.labels,
+			"write labels, for classifiers: what is written without --prob, and in front of the probability with it"),
+		cli.NewFlag("threshold", &threshold, "predict the second label, or that of --positive, where its probability, "+
+			"for svm the value, is above `T` (default: that of --decide, or the label of even odds)"),
+		cli.NewFlag("survival", &times, "write the probabilities that the event comes after each of the times "+
+			"`T1,T2,..` in the place of the logarithm of the hazard, for cox"),
+		cli.NewFlag("interval", &form.interval, "write behind a prediction the bounds between which a share `Q` of "+
+			"targets is to be, such as 0.9, for models of numbers"),
+		cli.NewFlag("id", &form.id,
+			"write a CSV table with the cells of this `COLUMN` as id, the target where it is there, and the prediction"),
+		cli.NewFlag("out", &out, "write the predictions to `FILE` instead of standard output; "+
+			"as a CSV table with a header where it ends with .csv"),
+		cli.MemoryFlag(),
+		cli.NewFlag("json", &asJSON, "print one JSON object"),
+	})...)
 	return cmd
 }
 

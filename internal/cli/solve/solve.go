@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/backends/portfolio"
@@ -28,27 +27,6 @@ type solveFlags struct {
 	maxIter, threads int
 	asJSON, verbose  bool
 	out              string
-}
-
-// rows are the flags.
-func (f *solveFlags) rows() []cli.Flag {
-	return []cli.Flag{
-		cli.NewFlag("backend", &f.backend, "conic solver, `NAME`, see conetune backends; auto for one that suits the "+
-			"program, A,B for the first answer of both"),
-		cli.NewFlag("cross-check", &f.crossCheck, "with --backend A,B: both must agree"),
-		cli.NewFlag("eps", &f.eps, "accuracy `E` that residuals and gap must meet, at most 0.01",
-			cli.Traits{Most: cli.MostEps}),
-		cli.NewFlag("time-limit", &f.timeLimit,
-			"at most `TIME` after the file was read, such as 60s or 5m (default: no limit)", cli.Traits{Most: cli.AnyNumber}),
-		cli.NewFlag("max-iter", &f.maxIter, "at most `N` iterations (default: the solver's)",
-			cli.Traits{Most: cli.MostIterations}),
-		cli.NewFlag("threads", &f.threads, "at most `N` threads, which native uses on large factors and pdhg on all",
-			cli.Traits{Most: cli.MostThreads}),
-		cli.MemoryFlag(),
-		cli.NewFlag("json", &f.asJSON, "print one JSON object instead of a table"),
-		cli.NewFlag("out", &f.out, "write that JSON object to `FILE` too, or to - for standard output"),
-		cli.NewFlag("verbose", &f.verbose, "log the iterations on standard error", cli.Traits{Short: "v"}),
-	}
 }
 
 const solveHelp = `Solve a convex program from a file in one of the standard formats:
@@ -83,7 +61,7 @@ func Command(a *cli.App) *cobra.Command {
 		Example: solveExample,
 		Args:    cli.One("file", ""),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := f.check(cmd.Flags(), args[0]); err != nil {
+			if err := f.check(args[0]); err != nil {
 				return err
 			}
 			if err := a.ClaimOutput("--out", f.out, f.asJSON); err != nil {
@@ -97,18 +75,29 @@ func Command(a *cli.App) *cobra.Command {
 			return solveFile(a, cmd.Context(), args[0], &f)
 		},
 	}
-	fs := cmd.Flags()
-	fs.SortFlags = false
-	cli.Register(fs, f.rows())
+	cli.AddFlags(cmd,
+		cli.NewFlag("backend", &f.backend, "conic solver, `NAME`, see conetune backends; auto for one that suits the "+
+			"program, A,B for the first answer of both"),
+		cli.NewFlag("cross-check", &f.crossCheck, "with --backend A,B: both must agree"),
+		cli.NewFlag("eps", &f.eps, "accuracy `E` that residuals and gap must meet, at most 0.01",
+			cli.Traits{Most: cli.MostEps}),
+		cli.NewFlag("time-limit", &f.timeLimit,
+			"at most `TIME` after the file was read, such as 60s or 5m (default: no limit)", cli.Traits{Most: cli.AnyNumber}),
+		cli.NewFlag("max-iter", &f.maxIter, "at most `N` iterations (default: the solver's)",
+			cli.Traits{Most: cli.MostIterations}),
+		cli.NewFlag("threads", &f.threads, "at most `N` threads, which native uses on large factors and pdhg on all",
+			cli.Traits{Most: cli.MostThreads}),
+		cli.MemoryFlag(),
+		cli.NewFlag("json", &f.asJSON, "print one JSON object instead of a table"),
+		cli.NewFlag("out", &f.out, "write that JSON object to `FILE` too, or to - for standard output"),
+		cli.NewFlag("verbose", &f.verbose, "log the iterations on standard error", cli.Traits{Short: "v"}),
+	)
 	return cmd
 }
 
 // check finds what is wrong with the flags, before the file is read.
-func (f *solveFlags) check(fs *pflag.FlagSet, file string) error {
+func (f *solveFlags) check(file string) error {
 	if _, err := cli.OpenBackend(f.backend, f.crossCheck); err != nil {
-		return err
-	}
-	if err := cli.CheckValues(fs, f.rows()); err != nil {
 		return err
 	}
 	if err := cli.CheckOutput("--out", f.out, "the file to solve", file); err != nil {

@@ -375,7 +375,6 @@ func (f *foldCount) Type() string { return "folds" }
 // JobFlags are the flags of conetune tune as one job has them.
 func JobFlags() (*tuneFlags, *pflag.FlagSet) {
 	f, fs := newTuneFlags(), pflag.NewFlagSet("", pflag.ContinueOnError)
-	fs.SortFlags = false
 	f.register(fs)
 	return f, fs
 }

@@ -72,7 +72,6 @@ func Command(a *cli.App) *cobra.Command {
 			return tuneData(a, cmd.Context(), job)
 		},
 	}
-	cmd.Flags().SortFlags = false
 	f.register(cmd.Flags())
 	cmd.Flags().BoolVar(&helpAll, "help-all", false, "help for tune, with all flags")
 	cmd.SetHelpFunc(func(cmd *cobra.Command, _ []string) { _ = f.printHelp(cmd, false) }) // what is not written is known

@@ -40,7 +40,7 @@ const (
 // Flag is a flag: its name, where its value goes, and its help.
 type Flag struct {
 	Name  string
-	value any // a pointer to a text, number, time or truth, whose value is the default, or a [pflag.Value]
+	value any // a pointer to a text, names, number, time or truth, whose value is the default, or a [pflag.Value]
 	help  string
 	Traits
 }
@@ -89,6 +89,8 @@ func Register(fs *pflag.FlagSet, rows []Flag) {
 			fs.BoolVarP(v, r.Name, r.Short, *v, r.help)
 		case *time.Duration:
 			fs.DurationVar(v, r.Name, *v, r.help)
+		case *[]string:
+			fs.Var(nameList{v}, r.Name, r.help)
 		case pflag.Value:
 			fs.Var(v, r.Name, r.help)
 		}
@@ -264,20 +266,13 @@ func JoinNames(names []string) string {
 // nameList is the value of a flag of names.
 type nameList struct{ names *[]string }
 
-func NewNameList(names *[]string) nameList { return nameList{names} }
-
 // Set, String and Type implement [pflag.Value].
 func (l nameList) Set(text string) error {
 	*l.names = append([]string{}, Names(text)...)
 	return nil
 }
 
-func (l nameList) String() string {
-	if l.names == nil {
-		return ""
-	}
-	return JoinNames(*l.names)
-}
+func (l nameList) String() string { return JoinNames(*l.names) }
 
 func (l nameList) Type() string { return "string" }
 

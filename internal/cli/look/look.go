@@ -66,11 +66,11 @@ func Command(a *cli.App) *cobra.Command {
 		},
 	}
 	cli.AddFlags(cmd, slices.Concat([]cli.Flag{
-		cli.NewFlag("target", cli.NewNameList(&w.Targets), "`COLUMN` of the target, or several with commas (a name with a "+
+		cli.NewFlag("target", &w.Targets, "`COLUMN` of the target, or several with commas (a name with a "+
 			"comma stands in double quotes in lists; default: y where it is there)"),
 		cli.NewFlag("model", &name, "`MODEL` that is to be tuned, which says what the target may be"),
-		cli.NewFlag("categorical", cli.NewNameList(&w.Categorical), "columns `A,B,..` whose numbers are names"),
-		cli.NewFlag("drop", cli.NewNameList(&w.Drop), "columns `A,B,..` to leave out"),
+		cli.NewFlag("categorical", &w.Categorical, "columns `A,B,..` whose numbers are names"),
+		cli.NewFlag("drop", &w.Drop, "columns `A,B,..` to leave out"),
 	}, tune.FormFlags(&w.Forms), tune.DialectFlags(&o), []cli.Flag{
 		cli.MemoryFlag(),
 		cli.NewFlag("json", &asJSON, "print one JSON object"),

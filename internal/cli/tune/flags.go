@@ -80,12 +80,10 @@ func (f *tuneFlags) table() []flagGroup {
 			cli.NewFlag("target", &d.target,
 				"`NAME` of the target column (default: y); for multi-task those of all targets, A,B,..",
 				cli.Traits{Option: "Wanted.Targets", List: true}),
-			cli.NewFlag("drop", cli.NewNameList(&w.Drop), "columns `A,B,..` to leave out", cli.Traits{Option: "Wanted.Drop",
-				List: true}),
-			cli.NewFlag("features", cli.NewNameList(&w.Features),
-				"columns `A,B,..` to use as features (default: all that can be)", cli.Traits{Option: "Wanted.Features",
-					List: true}),
-			cli.NewFlag("categorical", cli.NewNameList(&w.Categorical), "columns `A,B,..` whose numbers are names of categories",
+			cli.NewFlag("drop", &w.Drop, "columns `A,B,..` to leave out", cli.Traits{Option: "Wanted.Drop", List: true}),
+			cli.NewFlag("features", &w.Features, "columns `A,B,..` to use as features (default: all that can be)",
+				cli.Traits{Option: "Wanted.Features", List: true}),
+			cli.NewFlag("categorical", &w.Categorical, "columns `A,B,..` whose numbers are names of categories",
 				cli.Traits{Option: "Wanted.Categorical", List: true}),
 			cli.NewFlag("missing", &w.Missing, "`RULE` for missing values of features: "+words.Joined(
 				table.MissingRules())+" (default: median, that of the training rows)", cli.Traits{Option: "Wanted.Missing",
@@ -152,7 +150,7 @@ func (f *tuneFlags) table() []flagGroup {
 		}},
 		{"Features", false, FormFlags(&w.Forms)},
 		{"Tables", false, append(DialectFlags(&d.Options),
-			cli.NewFlag("id", cli.NewNameList(&w.Labels), "columns `A,B,..` that name the rows and are no features, beside "+
+			cli.NewFlag("id", &w.Labels, "columns `A,B,..` that name the rows and are no features, beside "+
 				"row names and numbers of rows, which are found; none: no column does", cli.Traits{Option: "Wanted.Labels",
 				List: true}),
 			cli.NewFlag("fold-column", &w.Division.Fold, "column `A` that says in which fold a row validates",
@@ -270,7 +268,7 @@ func (f *tuneFlags) table() []flagGroup {
 // FormFlags say what columns become.
 func FormFlags(f *table.Forms) []cli.Flag {
 	row := func(name string, list *[]string, option, help string) cli.Flag {
-		return cli.NewFlag(name, cli.NewNameList(list), help, cli.Traits{Option: "Forms." + option, List: true})
+		return cli.NewFlag(name, list, help, cli.Traits{Option: "Forms." + option, List: true})
 	}
 	return []cli.Flag{
 		row("reference", &f.Reference, "Reference", "`NAME=LEVEL,..`: the level that others of a category are compared with "+
@@ -290,7 +288,7 @@ func FormFlags(f *table.Forms) []cli.Flag {
 // DialectFlags say how a table is written, where its content does not.
 func DialectFlags(o *table.Options) []cli.Flag {
 	return []cli.Flag{
-		cli.NewFlag("na", cli.NewNameList(&o.Missing), "texts and numbers that stand for missing values, `A,B,..`, -999 "+
+		cli.NewFlag("na", &o.Missing, "texts and numbers that stand for missing values, `A,B,..`, -999 "+
 			"for example, beside the usual ones (docs/tables.md)", cli.Traits{Option: "Options.Missing"}),
 		cli.NewFlag("sep", &o.Separator, "what stands between the cells of a table, `C`: , ; | or tab, space, comma, "+
 			"semicolon (default: found from the file)", cli.Traits{Option: "Options.Separator"}),

@@ -135,11 +135,10 @@ func (f predictionForm) check(m *model.Model) error {
 
 // Command is conetune predict.
 func Command(a *cli.App) *cobra.Command {
-	var modelPath, dataPath, out, times string
+	var modelPath, out, times string
 	var threshold float64
-	var asJSON bool
-	var dialect table.Options
-	var form predictionForm
+	data := tableToPredict{in: input.Input{Stdin: a.Stdin}}
+	form := &data.form
 	cmd := &cobra.Command{
 		Use:   "predict --model MODEL.json --data FILE",
 		Short: "Predict the rows of a table with a saved model",
@@ -157,13 +156,13 @@ func Command(a *cli.App) *cobra.Command {
 			if modelPath == "" {
 				return cli.BadInputf("--model FILE is missing")
 			}
-			if modelPath == cli.StandardStream && dataPath == cli.StandardStream {
+			if modelPath == cli.StandardStream && data.path == cli.StandardStream {
 				return cli.BadInputf("--data -: standard input is for --model")
 			}
-			if err := cli.CheckOutput("--out", out, "the model or the data", modelPath, dataPath); err != nil {
+			if err := cli.CheckOutput("--out", out, "the model or the data", modelPath, data.path); err != nil {
 				return err
 			}
-			if err := tune.CheckDialect(&dialect); err != nil {
+			if err := tune.CheckDialect(&data.options); err != nil {
 				return err
 			}
 			var err error
@@ -174,21 +173,20 @@ func Command(a *cli.App) *cobra.Command {
 			if cmd.Flags().Changed("interval") && !(form.interval > 0 && form.interval < 1) {
 				return cli.BadInputf("--interval is %v, expected a share of rows between 0 and 1, such as 0.9", form.interval)
 			}
-			form.file = strings.HasSuffix(out, ".csv") && !asJSON
-			if form.json = asJSON; cmd.Flags().Changed("threshold") {
+			form.file = strings.HasSuffix(out, ".csv") && !form.json
+			if cmd.Flags().Changed("threshold") {
 				if form.threshold = &threshold; math.IsNaN(threshold) || math.IsInf(threshold, 0) {
 					return cli.BadInputf("--threshold is %v, expected a finite number", threshold)
 				}
 			}
-			return predictTable(a, cmd.Context(), modelPath, tableToPredict{path: dataPath, options: dialect,
-				in: input.Input{Stdin: a.Stdin}, form: form}, out, asJSON)
+			return predictTable(a, cmd.Context(), modelPath, data, out)
 		},
 	}
 	cli.AddFlags(cmd, slices.Concat([]cli.Flag{
 		cli.NewFlag("model", &modelPath, "`MODEL.json` of conetune tune --save, or - for standard input"),
-		cli.NewFlag("data", &dataPath,
+		cli.NewFlag("data", &data.path,
 			"table, `FILE`, or - for standard input, plain or compressed (a model of matrix-completion can do without)"),
-	}, tune.DialectFlags(&dialect), []cli.Flag{
+	}, tune.DialectFlags(&data.options), []cli.Flag{
 		cli.NewFlag("prob", &form.prob, "write the probability of the second label in the place of the label, for "+
 			"logistic; those of all labels for multinomial"),
 		cli.NewFlag("labels", &form.labels,
@@ -204,13 +202,12 @@ func Command(a *cli.App) *cobra.Command {
 		cli.NewFlag("out", &out, "write the predictions to `FILE` instead of standard output; "+
 			"as a CSV table with a header where it ends with .csv"),
 		cli.MemoryFlag(),
-		cli.NewFlag("json", &asJSON, "print one JSON object"),
+		cli.NewFlag("json", &form.json, "print one JSON object"),
 	})...)
 	return cmd
 }
 
-func predictTable(a *cli.App, ctx context.Context, modelPath string, data tableToPredict, out string,
-	asJSON bool) error {
+func predictTable(a *cli.App, ctx context.Context, modelPath string, data tableToPredict, out string) error {
 	p, err := cli.Interruptible(ctx, func() (*predictions, error) { return predictFile(a, modelPath, data) })
 	if err != nil {
 		return err
@@ -218,14 +215,14 @@ func predictTable(a *cli.App, ctx context.Context, modelPath string, data tableT
 	defer p.text.close()
 	a.Tell(p.Findings)
 	write := p.text.writeTo
-	if asJSON {
+	if data.form.json {
 		write = func(w io.Writer) error { return cli.WriteJSON(w, p) }
 	}
 	out = cmp.Or(out, cli.StandardStream)
 	if err := a.WriteFile("--out", out, write); err != nil {
 		return err
 	}
-	if asJSON && out == cli.StandardStream {
+	if data.form.json && out == cli.StandardStream {
 		return nil
 	}
 	also := ""

@@ -11,24 +11,16 @@ import (
 	"github.com/conetune/conetune/internal/worklist"
 )
 
-// WorkFlags are the flags of commands that do a list of work.
-type WorkFlags struct {
-	Out, Shard string
-	Resume     bool
-	Workers    int
-}
-
-// WorkOptions are the options of such a command.
-func WorkOptions[P any](f *WorkFlags, command string) (o worklist.Options[P], err error) {
-	if err := CheckFolder(f.Out); err != nil {
-		return o, err
+// CompleteWork checks the options of a list of work, and says which part of it is to be done, and by what.
+func CompleteWork[P any](o *worklist.Options[P], shard, command string) (err error) {
+	if err := CheckFolder(o.Dir); err != nil {
+		return err
 	}
-	if o.Shard, err = worklist.ParseShard(f.Shard); err != nil {
-		return o, BadInputf("--shard: %w", err)
+	if o.Shard, err = worklist.ParseShard(shard); err != nil {
+		return BadInputf("--shard: %w", err)
 	}
-	o.Dir, o.Resume, o.Workers = f.Out, f.Resume, f.Workers
 	o.Version, o.Machine, o.Command = Version(), Machine(), command
-	return o, nil
+	return nil
 }
 
 // WorkError says whose fault it is that a list of work could not be done.

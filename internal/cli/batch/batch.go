@@ -24,10 +24,9 @@ import (
 
 // batchFlags are the flags of conetune batch beside those of conetune tune, which are defaults for all jobs.
 type batchFlags struct {
-	cli.WorkFlags
-	model, config string
-	retry         bool
-	outputs       [5]bool // as Outputs
+	Options
+	shard, model, config string
+	outputs              [5]bool // as [Outputs]
 }
 
 const batchHelp = `Tune many tables: JOBS.csv has a row for each job and a column for each flag of conetune tune, such
@@ -67,15 +66,14 @@ func Command(a *cli.App) *cobra.Command {
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o, err := f.options(args, cmd.Flags())
-			if err != nil {
+			if err := f.complete(args, cmd.Flags()); err != nil {
 				return err
 			}
-			return runBatch(a, cmd.Context(), o)
+			return runBatch(a, cmd.Context(), f.Options)
 		},
 	}
 	cli.AddFlags(cmd,
-		cli.NewFlag("out", &f.Out, "folder `DIR` for the results"),
+		cli.NewFlag("out", &f.Dir, "folder `DIR` for the results"),
 		cli.NewFlag("model", &f.model, "`MODEL` of jobs that do not name one, see conetune tune --help"),
 		cli.NewFlag("config", &f.config,
 			"settings of all jobs that do not say otherwise, from `FILE.yaml`, see conetune tune --config"),
@@ -83,8 +81,8 @@ func Command(a *cli.App) *cobra.Command {
 			"`N` jobs at once, each with its share of processors and memory (default: as many as there are processors)",
 			cli.Traits{Most: cli.MostThreads, Zero: true}),
 		cli.NewFlag("resume", &f.Resume, "go on with the results in --out"),
-		cli.NewFlag("retry-failed", &f.retry, "with --resume: do jobs that failed once more"),
-		cli.NewFlag("shard", &f.Shard, "do part `I/N` of the jobs, I from 1 to N"),
+		cli.NewFlag("retry-failed", &f.Retry, "with --resume: do jobs that failed once more"),
+		cli.NewFlag("shard", &f.shard, "do part `I/N` of the jobs, I from 1 to N"),
 	)
 	fs := cmd.Flags()
 	for k, o := range Outputs {
@@ -123,28 +121,28 @@ func jobFlag(name string) error {
 	return nil
 }
 
-// options checks the flags and reads the list of jobs.
-func (f *batchFlags) options(args []string, flags *pflag.FlagSet) (o Options, err error) {
+// complete checks the flags and reads the list of jobs.
+func (f *batchFlags) complete(args []string, flags *pflag.FlagSet) (err error) {
 	command := "conetune batch"
-	if f.Shard != "" {
-		command += " --shard " + f.Shard
+	if f.shard != "" {
+		command += " --shard " + f.shard
 	}
-	if o.Options, err = cli.WorkOptions[Plan](&f.WorkFlags, command); err != nil {
-		return o, err
+	if err = cli.CompleteWork(&f.Options.Options, f.shard, command); err != nil {
+		return err
 	}
-	if o.Retry = f.retry; f.retry && !f.Resume {
-		return o, cli.BadInputf("--retry-failed goes with --resume")
+	if f.Retry && !f.Resume {
+		return cli.BadInputf("--retry-failed goes with --resume")
 	}
 	_, known := tune.JobFlags()
 	defaults := map[string]string{}
 	if f.config != "" {
 		list, err := tune.ReadConfig(f.config, known)
 		if err != nil {
-			return o, cli.BadInput(err)
+			return cli.BadInput(err)
 		}
 		for _, s := range list {
 			if err := jobFlag(s.Name); err != nil {
-				return o, cli.BadInputf("%s: line %d: %w", f.config, s.Line, err)
+				return cli.BadInputf("%s: line %d: %w", f.config, s.Line, err)
 			}
 			defaults[s.Name] = s.Value
 		}
@@ -157,21 +155,21 @@ func (f *batchFlags) options(args []string, flags *pflag.FlagSet) (o Options, er
 			defaults[flag.Name] = flag.Value.String()
 		}
 	})
-	if o.Plan, err = planOf(args, defaults, known); err != nil {
-		return o, cli.BadInput(err)
+	if f.Plan, err = planOf(args, defaults, known); err != nil {
+		return cli.BadInput(err)
 	}
-	if err := checkJobs(o.Plan); err != nil {
-		return o, cli.BadInput(err)
+	if err := checkJobs(f.Plan); err != nil {
+		return cli.BadInput(err)
 	}
 	for k, out := range Outputs {
 		if f.outputs[k] {
-			o.Outputs = append(o.Outputs, out)
+			f.Options.Outputs = append(f.Options.Outputs, out)
 		}
 	}
-	jobs := (len(o.Plan.Jobs) - o.Shard.Index + o.Shard.Count) / o.Shard.Count // of the shard
-	o.share = newShare(f.Workers, jobs, defaults)
-	o.Workers = o.share.jobs
-	return o, nil
+	jobs := (len(f.Plan.Jobs) - f.Shard.Index + f.Shard.Count) / f.Shard.Count // of the shard
+	f.share = newShare(f.Workers, jobs, defaults)
+	f.Workers = f.share.jobs
+	return nil
 }
 
 // planOf reads a list of jobs, or makes one of files.

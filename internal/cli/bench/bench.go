@@ -35,9 +35,8 @@ func Command(a *cli.App) *cobra.Command {
 
 // benchFlags are the flags of conetune bench backends.
 type benchFlags struct {
+	bench.BackendsOptions
 	models, backends, eps, html string
-	repeats                     int
-	timeLimit                   time.Duration
 	asJSON                      bool
 }
 
@@ -60,7 +59,7 @@ that the table says which accuracy a time has bought, the others at 1e-8; --eps 
 What a solver cannot take is in the table, with the reason.`
 
 func backendsCommand(a *cli.App) *cobra.Command {
-	f := benchFlags{repeats: 3, timeLimit: time.Minute}
+	f := benchFlags{BackendsOptions: bench.BackendsOptions{Repeats: 3, TimeLimit: time.Minute}}
 	cmd := &cobra.Command{
 		Use:   "backends",
 		Short: "Compare the conic solvers on each application: time, accuracy, iterations",
@@ -69,14 +68,13 @@ func backendsCommand(a *cli.App) *cobra.Command {
   conetune bench backends --models elastic-net --backends native,scs --html backends.html`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			o, err := f.options()
-			if err != nil {
+			if err := f.complete(); err != nil {
 				return err
 			}
 			if err := a.ClaimOutput("--html", f.html, f.asJSON); err != nil {
 				return err
 			}
-			return runBackends(a, cmd.Context(), &f, o, commandOf(cmd, "models", "backends", "eps", "repeats", "time-limit"))
+			return runBackends(a, cmd.Context(), &f, commandOf(cmd, "models", "backends", "eps", "repeats", "time-limit"))
 		},
 	}
 	cli.AddFlags(cmd,
@@ -86,8 +84,8 @@ func backendsCommand(a *cli.App) *cobra.Command {
 			"`NAMES` of conic solvers, see conetune backends (default: all of this build)"),
 		cli.NewFlag("eps", &f.eps, "tolerances `E[,E..]` for all solvers (default: 1e-3,1e-5,1e-8 for first-order "+
 			"solvers and for sequences of programs, 1e-8 for the others)"),
-		cli.NewFlag("repeats", &f.repeats, "solve `N` times, the fastest counts", cli.Traits{Most: cli.MostRepeats}),
-		cli.NewFlag("time-limit", &f.timeLimit, "at most `TIME` for a solve or a run", cli.Traits{Most: cli.AnyNumber}),
+		cli.NewFlag("repeats", &f.Repeats, "solve `N` times, the fastest counts", cli.Traits{Most: cli.MostRepeats}),
+		cli.NewFlag("time-limit", &f.TimeLimit, "at most `TIME` for a solve or a run", cli.Traits{Most: cli.AnyNumber}),
 		cli.MemoryFlag(),
 		cli.NewFlag("json", &f.asJSON, "print a JSON array instead of tables"),
 		cli.NewFlag("html", &f.html, "write the tables as a page to `FILE.html`"),
@@ -95,36 +93,35 @@ func backendsCommand(a *cli.App) *cobra.Command {
 	return cmd
 }
 
-// options checks the flags.
-func (f *benchFlags) options() (o bench.BackendsOptions, err error) {
-	o.Repeats, o.TimeLimit = f.repeats, f.timeLimit
+// complete checks the flags.
+func (f *benchFlags) complete() (err error) {
 	if f.models != "" {
-		o.Models = strings.Split(f.models, ",")
-		if _, err := bench.Select(o.Models); err != nil {
-			return o, cli.BadInputf("--models: %w", err)
+		f.Models = strings.Split(f.models, ",")
+		if _, err := bench.Select(f.Models); err != nil {
+			return cli.BadInputf("--models: %w", err)
 		}
 	}
 	if f.backends != "" {
-		o.Backends = strings.Split(f.backends, ",")
-		for _, name := range o.Backends {
+		f.Backends = strings.Split(f.backends, ",")
+		for _, name := range f.Backends {
 			if _, err := backends.Open(name); err != nil {
-				return o, cli.BadInputf("--backends: %w", err)
+				return cli.BadInputf("--backends: %w", err)
 			}
 		}
 	}
 	expected := fmt.Sprintf("a positive number, at most %g", cli.MostEps)
 	within := func(v float64) bool { return v > 0 && v <= cli.MostEps }
-	o.Eps, err = cli.NumbersOf("eps", "tolerance", f.eps, expected, within)
-	return o, cmp.Or(err, cli.CheckOutput("--html", f.html, ""))
+	f.Eps, err = cli.NumbersOf("eps", "tolerance", f.eps, expected, within)
+	return cmp.Or(err, cli.CheckOutput("--html", f.html, ""))
 }
 
-func runBackends(a *cli.App, ctx context.Context, f *benchFlags, o bench.BackendsOptions, command string) error {
+func runBackends(a *cli.App, ctx context.Context, f *benchFlags, command string) error {
 	bar := a.NewStatus(false)
 	begun := time.Now()
-	o.Observe = func(_ bench.BackendRow, done, all int) {
+	f.Observe = func(_ bench.BackendRow, done, all int) {
 		bar.Work(worklist.Progress{Done: done, All: all, Workers: 1, Seconds: time.Since(begun).Seconds()})
 	}
-	rows, err := bench.Backends(ctx, o)
+	rows, err := bench.Backends(ctx, f.BackendsOptions)
 	bar.Clear()
 	if err != nil {
 		return cli.Failed(err)

@@ -19,9 +19,9 @@ import (
 
 // paperFlags are the flags of conetune bench paper.
 type paperFlags struct {
-	cli.WorkFlags
-	tables, rows, methods, backends, data string
-	repeats                               int
+	paper.Options
+	shard, tables, rows, methods, backends, data string
+	repeats                                      int
 }
 
 const benchPaperHelp = `Repeat the experiments of the paper (Gao, Ye, Yin, Zeng, Zhang, ICML 2022): every method on
@@ -47,7 +47,8 @@ gzipped, such as duke-breast-cancer.gz, diabetes_scale and a1a. Rows without a f
 left out, and the tables say so.`
 
 func paperCommand(a *cli.App) *cobra.Command {
-	f := paperFlags{WorkFlags: cli.WorkFlags{Out: "paper-results"}, backends: "native", repeats: 30}
+	f := paperFlags{backends: "native", repeats: 30}
+	f.Dir = "paper-results"
 	var tables strings.Builder
 	for _, t := range paper.Tables() {
 		fmt.Fprintf(&tables, "  %-8s %s\n", t.Name, t.Title)
@@ -66,15 +67,14 @@ func paperCommand(a *cli.App) *cobra.Command {
 			if f.data != "" {
 				command += " --data DIR" // which differs from machine to machine
 			}
-			o, err := f.options(command)
-			if err != nil {
+			if err := f.complete(command); err != nil {
 				return err
 			}
-			return runPaper(a, cmd.Context(), o)
+			return runPaper(a, cmd.Context(), f.Options)
 		},
 	}
 	cli.AddFlags(cmd,
-		cli.NewFlag("out", &f.Out, "folder `DIR` for the results"),
+		cli.NewFlag("out", &f.Dir, "folder `DIR` for the results"),
 		cli.NewFlag("tables", &f.tables, "`NAMES` of tables, comma-separated (default: all)"),
 		cli.NewFlag("rows", &f.rows, "`NAMES` of rows, such as 100-20-250-p250,w1a (default: all of the tables)"),
 		cli.NewFlag("methods", &f.methods, "`NAMES` of methods, comma-separated (default: all)"),
@@ -83,47 +83,47 @@ func paperCommand(a *cli.App) *cobra.Command {
 		cli.NewFlag("data", &f.data, "folder `DIR` with the real data"),
 		cli.NewFlag("workers", &f.Workers, "`N` runs at once, each on one thread (default: as many as there are processors)",
 			cli.Traits{Most: cli.MostThreads, Zero: true}),
-		cli.NewFlag("shard", &f.Shard, "do part `I/N` of the work, I from 1 to N"),
+		cli.NewFlag("shard", &f.shard, "do part `I/N` of the work, I from 1 to N"),
 		cli.MemoryFlag(),
 		cli.NewFlag("resume", &f.Resume, "go on with the results in --out"),
 	)
 	return cmd
 }
 
-// options checks the flags.
-func (f *paperFlags) options(command string) (o paper.Options, err error) {
-	if o.Options, err = cli.WorkOptions[paper.Plan](&f.WorkFlags, command); err != nil {
-		return o, err
+// complete checks the flags, and plans the work.
+func (f *paperFlags) complete(command string) (err error) {
+	if err = cli.CompleteWork(&f.Options.Options, f.shard, command); err != nil {
+		return err
 	}
 	if f.data != "" {
 		if info, err := os.Stat(f.data); err != nil || !info.IsDir() {
-			return o, cli.BadInputf("--data %s: expected a folder with LIBSVM files", f.data)
+			return cli.BadInputf("--data %s: expected a folder with LIBSVM files", f.data)
 		}
 	}
 	tables, err := cli.NamesOf("tables", f.tables, func(name string) error { _, err := paper.FindTable(name); return err })
 	if err != nil {
-		return o, err
+		return err
 	}
 	method := func(name string) error { _, err := paper.FindMethod(name); return err }
 	methods, err := cli.NamesOf("methods", f.methods, method)
 	if err != nil {
-		return o, err
+		return err
 	}
 	solver := func(name string) error { _, err := backends.Open(name); return err }
 	solvers, err := cli.NamesOf("backends", f.backends, solver)
 	if err != nil {
-		return o, err
+		return err
 	}
-	o.Files = &paper.Files{Dir: f.data}
-	if o.Plan, err = paper.NewPlan(tables, methods, solvers, f.repeats, o.Files); err != nil {
-		return o, cli.BadInput(err)
+	f.Files = &paper.Files{Dir: f.data}
+	if f.Plan, err = paper.NewPlan(tables, methods, solvers, f.repeats, f.Files); err != nil {
+		return cli.BadInput(err)
 	}
 	if f.rows != "" {
-		if o.Plan, err = o.Plan.Only(strings.Split(f.rows, ",")); err != nil {
-			return o, cli.BadInputf("--rows: %w", err)
+		if f.Plan, err = f.Plan.Only(strings.Split(f.rows, ",")); err != nil {
+			return cli.BadInputf("--rows: %w", err)
 		}
 	}
-	return o, nil
+	return nil
 }
 
 func runPaper(a *cli.App, ctx context.Context, o paper.Options) error {

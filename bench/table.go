@@ -80,8 +80,8 @@ func tables(rows []BackendRow) (out []webpage.Table) {
 	return out
 }
 
-// WriteMarkdown writes a table for each application.
-func WriteMarkdown(w io.Writer, rows []BackendRow) error {
+// Markdown has a table for each application.
+func Markdown(rows []BackendRow) string {
 	var b strings.Builder
 	for i, t := range tables(rows) {
 		if i > 0 {
@@ -90,8 +90,7 @@ func WriteMarkdown(w io.Writer, rows []BackendRow) error {
 		fmt.Fprintf(&b, "%s\n\n", t.Caption)
 		b.WriteString(t.Markdown())
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return b.String()
 }
 
 // Page is what the HTML page says around the tables.

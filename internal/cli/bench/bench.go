@@ -129,10 +129,7 @@ func runBackends(a *cli.App, ctx context.Context, f *benchFlags, command string)
 	if f.asJSON {
 		err = a.PrintJSON(slices.Concat([]bench.BackendRow{}, rows)) // [] and not null
 	} else {
-		var b strings.Builder
-		if err = bench.WriteMarkdown(&b, rows); err == nil {
-			err = a.Print(b.String())
-		}
+		err = a.Print(bench.Markdown(rows))
 	}
 	if err == nil && f.html != "" {
 		page := bench.Page{Version: cli.Version(), Machine: cli.Machine(), Command: command}

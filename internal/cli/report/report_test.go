@@ -58,7 +58,7 @@ func made(n int) (*Run, *tune.Result) {
 }
 
 func TestReport(t *testing.T) {
-	run, r := made(2)
+	run, _ := made(2)
 	text := Text(run, []string{"model in m.json"})
 	require.Equal(t, `elastic-net for y, chosen by vf-idca: lambda 0.5, l1_ratio 0.
 Half the mean squared error, which the methods compare: 2.5 on the validation rows.
@@ -98,7 +98,7 @@ vf-idca          2.5      -                   1.5            3.25   0.250 s   2 
 	require.Contains(t, text, "The intercept is 7.")
 
 	// Many hyperparameters: the largest come first.
-	run, r = made(20)
+	run, r := made(20)
 	r.Model = "group-lasso"
 	text = choiceOf(run, r).describe()
 	require.Regexp(t, `(?m)^lambda20 +9.5 `, text)

@@ -66,17 +66,6 @@ func (c *canvas) writeUp(text string, at point, size float64) {
 		upright: true, color: color.Black})
 }
 
-// encode writes the picture in the format "png" or "svg".
-func (c *canvas) encode(w io.Writer, format string) error {
-	switch format {
-	case "svg":
-		return c.svg(w)
-	case "png":
-		return c.png(w)
-	}
-	return fmt.Errorf("figure: the format is %q, expected png or svg", format)
-}
-
 // marker is the form of a mark.
 type marker func(c *canvas, at point, r float64, col color.Color)
 

@@ -133,26 +133,20 @@ func Format(path string) (string, error) {
 // ErrNothing says that a figure has no point that can be shown.
 var ErrNothing = errors.New("figure: there is nothing to draw")
 
-// Write draws the figure in the format "png" or "svg". Panels without a point
-// that can be shown are left out; a figure without any is an error. Lines whose parts have not the same length, and
-// cells with another number of names, are a mistake of the caller, and panic.
-func (f Figure) Write(w io.Writer, format string) error {
-	_, err := f.Draw(w, format)
-	return err
-}
-
 // As writes the figure in the format that the name of a file asks for.
 func (f Figure) As(path string) func(w io.Writer) error {
 	return func(w io.Writer) error {
 		format, err := Format(path)
-		if err != nil {
-			return err
+		if err == nil {
+			_, err = f.Draw(w, format)
 		}
-		return f.Write(w, format)
+		return err
 	}
 }
 
-// Draw is Write; it says where the data of the panels stand.
+// Draw draws the figure in the format "png", or else as SVG, and says where the data of the panels stand. Panels without
+// a point that can be shown are left out; a figure without any is an error. Lines whose parts have not the same length,
+// and cells with another number of names, are a mistake of the caller, and panic.
 func (f Figure) Draw(w io.Writer, format string) ([]Area, error) {
 	c := &canvas{width: width}
 	areas, err := f.on(c)
@@ -164,7 +158,10 @@ func (f Figure) Draw(w io.Writer, format string) ([]Area, error) {
 			return nil, err
 		}
 	}
-	return areas, c.encode(w, format)
+	if format == "png" {
+		return areas, c.png(w)
+	}
+	return areas, c.svg(w)
 }
 
 // on draws the figure below what is on a canvas.

@@ -45,7 +45,7 @@ func synthetic(n int) Figure {
 
 func TestWritePNG(t *testing.T) {
 	var b bytes.Buffer
-	require.NoError(t, synthetic(60).Write(&b, "png"))
+	require.NoError(t, synthetic(60).As("a.png")(&b))
 	img := must.Of(png.Decode(bytes.NewReader(b.Bytes())))(t)
 	require.Greater(t, img.Bounds().Dx(), 600)
 	// Ink in every quarter of the height: each panel was drawn.
@@ -61,13 +61,13 @@ func TestWritePNG(t *testing.T) {
 		require.Greater(t, dark, 500, "quarter %d", q)
 	}
 	var again bytes.Buffer
-	require.NoError(t, synthetic(60).Write(&again, "png"))
+	require.NoError(t, synthetic(60).As("a.png")(&again))
 	require.True(t, bytes.Equal(b.Bytes(), again.Bytes()), "the same data gives another picture")
 }
 
 func TestWriteSVG(t *testing.T) {
 	var b bytes.Buffer
-	require.NoError(t, synthetic(5).Write(&b, "svg"))
+	require.NoError(t, synthetic(5).As("a.svg")(&b))
 	for _, text := range []string{"<svg", "validation, refit", "lower gap", "relative step", "seconds",
 		"elastic-net by vf-idca"} {
 		require.Contains(t, b.String(), text)
@@ -119,7 +119,7 @@ func TestHardData(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var b bytes.Buffer
-			require.NoError(t, f.Write(&b, "png"))
+			require.NoError(t, f.As("a.png")(&b))
 			require.NotContains(t, b.String(), "NaN")
 		})
 	}
@@ -127,13 +127,13 @@ func TestHardData(t *testing.T) {
 
 func TestErrors(t *testing.T) {
 	var b bytes.Buffer
-	require.ErrorContains(t, Figure{}.Write(&b, "png"), "nothing to draw")
+	require.ErrorContains(t, Figure{}.As("a.png")(&b), "nothing to draw")
 	require.ErrorContains(t, Figure{Panels: []Panel{{LogY: true,
-		Lines: []Line{{X: []float64{1}, Y: []float64{-1}}}}}}.Write(&b, "png"), "nothing to draw")
+		Lines: []Line{{X: []float64{1}, Y: []float64{-1}}}}}}.As("a.png")(&b), "nothing to draw")
 	require.PanicsWithValue(t, "figure: line \"a\" has 1 abscissae and 0 ordinates", func() {
-		_ = Figure{Panels: []Panel{{Lines: []Line{{Name: "a", X: []float64{1}}}}}}.Write(&b, "png")
+		_ = Figure{Panels: []Panel{{Lines: []Line{{Name: "a", X: []float64{1}}}}}}.As("a.png")(&b)
 	})
-	require.Error(t, synthetic(3).Write(&b, "gif3"))
+	require.Error(t, synthetic(3).As("a.gif3")(&b))
 	require.Zero(t, b.Len())
 	_, err := Format("a.pdf")
 	require.ErrorContains(t, err, ".png or .svg")
@@ -172,8 +172,8 @@ func TestBelow(t *testing.T) {
 		{Title: "nothing"},
 	}
 	var b, plain bytes.Buffer
-	require.NoError(t, f.Write(&b, "svg"))
-	require.NoError(t, synthetic(10).Write(&plain, "svg"))
+	require.NoError(t, f.As("a.svg")(&b))
+	require.NoError(t, synthetic(10).As("a.svg")(&plain))
 	for _, text := range []string{"curve", "counts", ">41<", ">97.5<", ">yes<", ">-400<", ">200<"} {
 		require.Contains(t, b.String(), text)
 		require.NotContains(t, plain.String(), text)
@@ -181,7 +181,7 @@ func TestBelow(t *testing.T) {
 	require.NotContains(t, b.String(), "nothing")
 	cells.ColNames = []string{"one"}
 	require.PanicsWithValue(t, "figure: 2 x 2 cells, but 2 names of rows and 1 of columns",
-		func() { _ = f.Write(&b, "svg") })
+		func() { _ = f.As("a.svg")(&b) })
 }
 
 // A matrix is in colours, larger ones in blocks, with a scale of the values; entries that are not finite stay white.
@@ -194,13 +194,13 @@ func TestCells(t *testing.T) {
 	}}
 	f := Figure{XLabel: "column", Panels: []Panel{{YLabel: "row", Cells: cells}}}
 	var b bytes.Buffer
-	require.NoError(t, f.Write(&b, "svg"))
+	require.NoError(t, f.As("a.svg")(&b))
 	require.Equal(t, 1+mostBlocks+shades, strings.Count(b.String(), "Z\""), "the page, cells and scale")
 	for _, text := range []string{">row<", ">column<", ">0<", ">200<"} {
 		require.Contains(t, b.String(), text)
 	}
 	cells.Rows = 0
-	require.ErrorIs(t, f.Write(&b, "svg"), ErrNothing)
+	require.ErrorIs(t, f.As("a.svg")(&b), ErrNothing)
 }
 
 // The areas are those of the picture: the vertical line of a marker stands where X says.
@@ -234,7 +234,7 @@ func TestLongTitle(t *testing.T) {
 		f := synthetic(3)
 		f.Title = strings.Repeat("long title ", words)
 		var b bytes.Buffer
-		require.NoError(t, f.Write(&b, "png"))
+		require.NoError(t, f.As("a.png")(&b))
 		img := must.Of(png.Decode(&b))(t)
 		ink := 0
 		for y := range titleHeight {
@@ -315,7 +315,7 @@ func TestSVGOfHostileTexts(t *testing.T) {
 	f.Title = "a<b> & \"c\" \x00\x1b[31m\a\u202e \xff é"
 	f.Panels[0].Lines[0].Name = "</text><script>"
 	var b bytes.Buffer
-	require.NoError(t, f.Write(&b, "svg"))
+	require.NoError(t, f.As("a.svg")(&b))
 	texts := ""
 	for d := xml.NewDecoder(&b); ; {
 		token, err := d.Token()

@@ -123,7 +123,7 @@ func TestTraceFigure(t *testing.T) {
 	require.Equal(t, []float64{2.5}, refit.Y)
 	require.Empty(t, f.Panels[0].Lines[3].X, "there is no test error of the refit")
 	var b bytes.Buffer
-	require.NoError(t, f.Write(&b, "png"))
+	require.NoError(t, f.As("a.png")(&b))
 }
 
 // The figure ends at the errors of the report, which may be those of a model trained on more rows than the fits of the

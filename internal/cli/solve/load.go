@@ -94,12 +94,11 @@ func loadQPS(m *qps.Model, err error) (*loadedProgram, error) {
 		return nil, err
 	}
 	p := &loadedProgram{columns: m.Columns, describe: sizes(m.Maximize, []int{len(m.Rows), len(m.Columns), m.A.NNZ()},
-		"row", "column", "nonzero")}
+		"row", "column", "nonzero"), build: func() (*formats.Program, error) { return m.Conic(), nil }}
 	if m.P != nil {
 		p.describe = strings.Replace(p.describe, ";", fmt.Sprintf(", quadratic objective with %s;",
 			words.Count(m.P.NNZ(), "nonzero")), 1)
 	}
-	p.build = func() (*formats.Program, error) { return m.Conic(), nil }
 	return p, nil
 }
 
@@ -108,10 +107,8 @@ func loadSDPA(path string) (*loadedProgram, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &loadedProgram{describe: sizes(false, []int{len(m.C), len(m.Blocks), len(m.Entries)}, "variable", "block",
-		"nonzero")}
-	p.build = m.Conic
-	return p, nil
+	counts := []int{len(m.C), len(m.Blocks), len(m.Entries)}
+	return &loadedProgram{describe: sizes(false, counts, "variable", "block", "nonzero"), build: m.Conic}, nil
 }
 
 func loadCBF(path string) (*loadedProgram, error) {
@@ -121,10 +118,8 @@ func loadCBF(path string) (*loadedProgram, error) {
 	}
 	variables, constraints := m.Dims()
 	counts := []int{variables, constraints, len(m.A), len(m.PSDVar), len(m.PSDCon)}
-	p := &loadedProgram{describe: sizes(m.Maximize, counts, "variable", "constraint", "nonzero", "matrix variable",
-		"matrix constraint")}
-	p.build = m.Conic
-	return p, nil
+	return &loadedProgram{describe: sizes(m.Maximize, counts, "variable", "constraint", "nonzero", "matrix variable",
+		"matrix constraint"), build: m.Conic}, nil
 }
 
 // sizes says how many there are of what; from the fourth on only where there are some.

@@ -20,13 +20,10 @@ import (
 
 // solveFlags are the flags of conetune solve as they were given.
 type solveFlags struct {
-	backend          string
-	crossCheck       bool
-	eps              float64
-	timeLimit        time.Duration
-	maxIter, threads int
-	asJSON, verbose  bool
-	out              string
+	backends.Options
+	backend, out                string
+	timeLimit                   time.Duration // after the file was read
+	crossCheck, asJSON, verbose bool
 }
 
 const solveHelp = `Solve a convex program from a file in one of the standard formats:
@@ -53,7 +50,7 @@ const solveExample = `  conetune solve afiro.mps.gz
 
 // Command is conetune solve.
 func Command(a *cli.App) *cobra.Command {
-	f := solveFlags{backend: "native", eps: 1e-8, threads: 1}
+	f := solveFlags{backend: "native", Options: backends.Options{Eps: 1e-8, Threads: 1}}
 	cmd := &cobra.Command{
 		Use:     "solve FILE",
 		Short:   "Solve a program from a QPS, MPS, SDPA or CBF file",
@@ -67,9 +64,9 @@ func Command(a *cli.App) *cobra.Command {
 			if err := a.ClaimOutput("--out", f.out, f.asJSON); err != nil {
 				return err
 			}
-			if f.threads > 1 {
+			if f.Threads > 1 {
 				if b, err := backends.Open(f.backend); err == nil && !b.Capabilities().Threads {
-					a.Note("conetune: --threads %d: a solve on the %s backend runs on one thread", f.threads, f.backend)
+					a.Note("conetune: --threads %d: a solve on the %s backend runs on one thread", f.Threads, f.backend)
 				}
 			}
 			return solveFile(a, cmd.Context(), args[0], &f)
@@ -79,13 +76,13 @@ func Command(a *cli.App) *cobra.Command {
 		cli.NewFlag("backend", &f.backend, "conic solver, `NAME`, see conetune backends; auto for one that suits the "+
 			"program, A,B for the first answer of both"),
 		cli.NewFlag("cross-check", &f.crossCheck, "with --backend A,B: both must agree"),
-		cli.NewFlag("eps", &f.eps, "accuracy `E` that residuals and gap must meet, at most 0.01",
+		cli.NewFlag("eps", &f.Eps, "accuracy `E` that residuals and gap must meet, at most 0.01",
 			cli.Traits{Most: cli.MostEps}),
 		cli.NewFlag("time-limit", &f.timeLimit,
 			"at most `TIME` after the file was read, such as 60s or 5m (default: no limit)", cli.Traits{Most: cli.AnyNumber}),
-		cli.NewFlag("max-iter", &f.maxIter, "at most `N` iterations (default: the solver's)",
+		cli.NewFlag("max-iter", &f.MaxIterations, "at most `N` iterations (default: the solver's)",
 			cli.Traits{Most: cli.MostIterations}),
-		cli.NewFlag("threads", &f.threads, "at most `N` threads, which native uses on large factors and pdhg on all",
+		cli.NewFlag("threads", &f.Threads, "at most `N` threads, which native uses on large factors and pdhg on all",
 			cli.Traits{Most: cli.MostThreads}),
 		cli.MemoryFlag(),
 		cli.NewFlag("json", &f.asJSON, "print one JSON object instead of a table"),
@@ -141,9 +138,8 @@ func runSolver(a *cli.App, ctx context.Context, p *loadedProgram, f *solveFlags,
 	if err != nil {
 		return nil, err
 	}
-	options := backends.Options{
-		Eps: f.eps, MaxIterations: f.maxIter, Threads: f.threads, Memory: memory.Default(), Logger: a.Logger(f.verbose),
-	}
+	options := f.Options
+	options.Memory, options.Logger = memory.Default(), a.Logger(f.verbose)
 	if options.Logger == nil {
 		options.Logger = bar.Logger()
 	}

@@ -144,9 +144,9 @@ func (f Figure) As(path string) func(w io.Writer) error {
 	}
 }
 
-// Draw draws the figure in the format "png", or else as SVG, and says where the data of the panels stand. Panels without
-// a point that can be shown are left out; a figure without any is an error. Lines whose parts have not the same length,
-// and cells with another number of names, are a mistake of the caller, and panic.
+// Draw draws the figure in the format "png", or else as SVG, and says where the data of the panels stand. Panels
+// without a point that can be shown are left out; a figure without any is an error. Lines whose parts have not the same
+// length, and cells with another number of names, are a mistake of the caller, and panic.
 func (f Figure) Draw(w io.Writer, format string) ([]Area, error) {
 	c := &canvas{width: width}
 	areas, err := f.on(c)

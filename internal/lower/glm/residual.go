@@ -27,9 +27,10 @@ type residual struct {
 	even          bool      // the weights of others are 1, or in the columns
 	root          []float64 // of the weights that are in the columns, nil for none
 	r             [][]float64
-	shift         []float64 // of each target, as are residuals
-	linear        []float64 // what is added to gradients, nil for none
-	fresh         bool      // made of the coefficients as they are
+	shift         []float64        // of each target, as are residuals
+	linear        []float64        // what is added to gradients, nil for none
+	fresh         bool             // made of the coefficients as they are
+	gram          func() []float64 // of all columns, made once; nil where blocks are made by themselves
 }
 
 func (s *residual) diagonal(j int) float64 { return s.squares[s.place[j]] }
@@ -133,7 +134,12 @@ func (s *residual) block(features []int) []float64 {
 	for a, j := range features {
 		columns[a] = s.place[j]
 	}
-	h := s.x.Gram(context.Background(), columns, s.rows, 1)
+	var h []float64
+	if len(columns) > mostSparse && s.gram != nil {
+		h = pick(s.gram(), s.x.Columns(), columns)
+	} else {
+		h = s.x.Gram(context.Background(), columns, s.rows, 1)
+	}
 	for a, c := range columns {
 		column := h[a*len(columns):]
 		column[a] = s.squares[c]

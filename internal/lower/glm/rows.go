@@ -3,6 +3,7 @@ package glm
 import (
 	"context"
 	"slices"
+	"sync"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -65,6 +66,9 @@ func newRows(ctx context.Context, d *Data) *rows {
 		g.folds[t] = residual{
 			x: g.x, place: place, mean: p.mean, squares: squares, weight: p.weight, count: d.n - len(p.val),
 			rows: weights, left: p.val, even: d.weights == nil,
+		}
+		if !g.x.Dense() && byProducts(d.n, d.p, len(d.folds)) {
+			g.folds[t].gram = sync.OnceValue(func() []float64 { return g.x.Gram(context.Background(), place, weights, 1) })
 		}
 	})
 	return g

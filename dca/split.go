@@ -42,9 +42,9 @@ const (
 	maxSplits = 60
 	// firstShare is the first eta, as a share of alpha.
 	firstShare = 0.9
-	// Where all eta so far are on one side of the root, firstStep is the share of the way to the end of the interval that
-	// the second goes; later steps are growth times the last one. nearEnd of alpha is the end.
-	firstStep, growth, nearEnd = 0.1, 3, 1e-6
+	// Where all eta so far are on one side of the root, the next goes that share of the way to the end of the interval:
+	// programs at the ends, where V_k or W has no weight, take the longest. nearEnd of alpha is the end.
+	towardsEnd, nearEnd = 0.8, 1e-6
 	// A gap that has not fallen for more than patience programs, so that it is where their accuracy leaves it, is taken up
 	// to enough times the tolerance.
 	patience, enough = 4, 2
@@ -74,7 +74,6 @@ type search struct {
 	penalty float64
 	ends    [2]*splitPoint // where D' > 0, and where D' <= 0
 	weight  [2]float64     // the Illinois rule halves that of an end which stays twice
-	last    *splitPoint
 }
 
 // take takes a point into the ends. It returns the point between these at which D' vanishes on a straight line, if
@@ -99,8 +98,14 @@ func (s *search) take(p *splitPoint) (z iterate, both bool) {
 func (s *search) next(p *splitPoint) (eta float64, more bool) {
 	lo, hi := s.ends[0], s.ends[1]
 	if lo == nil || hi == nil {
-		eta = s.beyond(p)
-		s.last = p
+		end := 0.0
+		if hi == nil {
+			end = s.penalty
+		}
+		eta = p.eta + towardsEnd*(end-p.eta)
+		if math.Abs(end-p.eta) <= nearEnd*s.penalty {
+			eta = end
+		}
 		return eta, eta != p.eta // else the root is the end of the interval
 	}
 	d, f := lo.slope*s.weight[0], hi.slope*s.weight[1]
@@ -109,25 +114,6 @@ func (s *search) next(p *splitPoint) (eta float64, more bool) {
 		eta = (lo.eta + hi.eta) / 2
 	}
 	return eta, eta != lo.eta && eta != hi.eta
-}
-
-// beyond is the next eta where all points are on one side of the root: farther than the last two are apart, and half of
-// the way to the end of the interval at most. Programs near the ends, where V_k or W has next to no weight, take the
-// longest.
-func (s *search) beyond(p *splitPoint) float64 {
-	end := 0.0
-	if p.slope > 0 {
-		end = s.penalty
-	}
-	left := end - p.eta
-	if math.Abs(left) <= nearEnd*s.penalty {
-		return end
-	}
-	step := firstStep * math.Abs(left)
-	if s.last != nil && s.last.eta != p.eta {
-		step = growth * math.Abs(p.eta-s.last.eta)
-	}
-	return p.eta + math.Copysign(min(step, math.Abs(left)/2), left)
 }
 
 // solveSplit finds the root of D' between 0 and alpha. It returns the result with the largest D, whose multipliers are

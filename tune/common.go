@@ -152,7 +152,6 @@ type compass struct {
 	low    float64 // least value of the largest weight
 	best   trial
 	point  []float64 // of the best
-	rival  *trial    // see task
 	trials int
 	tried  []tried
 }

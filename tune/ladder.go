@@ -21,7 +21,7 @@ import (
 //
 //  1. Each rung has a weight or two, which a search on paths chooses (paths.go), by the validation error. Its pilots
 //     are fits of the rung below to the same training rows, of each fold its own, so that no rung has seen the rows
-//     that it is scored on. It is refined as far as its error may be below those of the rungs below.
+//     that it is scored on.
 //  2. The losses of the validation rows are compared row by row with those of the rung of least mean loss. The simplest
 //     rung is taken whose mean is above the least by at most one standard error of the mean difference (the rule of one
 //     standard error, Breiman, Friedman, Olshen, Stone, Classification and Regression Trees, 1984).
@@ -109,21 +109,16 @@ func (t *task) checkRung() error {
 
 // climbed is a rung with its model, as it was searched.
 type climbed struct {
-	name   string
-	task   *task
-	out    *Result
-	x      [][]float64
-	models []problems.Model // all of the rung
+	name string
+	task *task
+	out  *Result
+	x    [][]float64
 }
-
-// beaten says that the rung was left where it could not have the least error.
-func (c climbed) beaten() bool { r := c.task.rival; return r != nil && r.below(&c.task.best) }
 
 // climb searches the rungs one after the other, each from the one below, and makes the one that the rule takes the
 // model of the task.
 func (t *task) climb(ctx context.Context, rungs []problems.Rung) (*Result, error) {
 	var list []climbed
-	var rival *trial // of the rungs below
 	for _, r := range rungs {
 		var below problems.Model
 		var from Selection
@@ -134,7 +129,7 @@ func (t *task) climb(ctx context.Context, rungs []problems.Rung) (*Result, error
 		if err != nil {
 			return nil, err
 		}
-		best, err := t.searchRung(ctx, models, rival)
+		best, err := t.searchRung(ctx, models)
 		if err == nil {
 			best, err = t.instead(ctx, best)
 		}
@@ -149,9 +144,6 @@ func (t *task) climb(ctx context.Context, rungs []problems.Rung) (*Result, error
 		}
 		best.name = r.Name
 		list = append(list, best)
-		if tr := &best.task.best; t.Config.Rung == "" && (rival == nil || tr.below(rival)) {
-			rival = tr
-		}
 		if r.Name == t.Config.Rung || ctx.Err() != nil {
 			break
 		}
@@ -170,14 +162,6 @@ func (t *task) climb(ctx context.Context, rungs []problems.Rung) (*Result, error
 		taken = len(list) - 1
 	}
 	chosen := list[taken]
-	if chosen.beaten() {
-		if again, err := t.searchRung(ctx, chosen.models, nil); err != nil {
-			return nil, err
-		} else if again.x != nil {
-			chosen = again
-			ladder[taken].Validation, ladder[taken].Features = again.out.Refit.Validation, again.task.Advice.Used(again.x)
-		}
-	}
 	over, rung, err := t.bridge(ctx, chosen)
 	if err != nil {
 		return nil, err
@@ -216,20 +200,16 @@ func simplest(ladder []Rung, losses [][]float64, compare func(a, b []float64) (m
 // on is the task for the model of a rung.
 func (t *task) on(m problems.Model) *task {
 	s := *t
-	s.Model, s.Program, s.Advice, s.fit, s.together, s.best, s.rival = m, m.Program(), m.Advice(), nil, nil, trial{}, nil
+	s.Model, s.Program, s.Advice, s.fit, s.together, s.best = m, m.Program(), m.Advice(), nil, nil, trial{}
 	return &s
 }
 
-// searchRung searches the models of a rung, as far as they may be better than a rival, and returns the best.
-func (t *task) searchRung(ctx context.Context, models []problems.Model, rival *trial) (best climbed, err error) {
+// searchRung searches the models of a rung, and returns the best.
+func (t *task) searchRung(ctx context.Context, models []problems.Model) (best climbed, err error) {
 	for _, m := range models {
 		s := t.on(m)
-		s.rival = rival
 		if a := s.Advice; a.Losses == nil || a.Compare == nil || a.Used == nil {
 			return best, fmt.Errorf("tune: a rung of the model %s lacks Losses, Compare or Used", m.Name())
-		}
-		if best.x != nil && (rival == nil || best.task.best.below(rival)) {
-			s.rival = &best.task.best
 		}
 		p, err := s.paths(ctx)
 		if err != nil {
@@ -239,7 +219,7 @@ func (t *task) searchRung(ctx context.Context, models []problems.Model, rival *t
 		if err != nil {
 			return best, err
 		}
-		c := climbed{task: s, out: out, models: models}
+		c := climbed{task: s, out: out}
 		if out.Selection != nil {
 			c.x = out.Selection.X
 		}
@@ -285,7 +265,7 @@ func (t *task) instead(ctx context.Context, own climbed) (climbed, error) {
 	if err != nil || other == nil || !beaten(own.x, other.X) {
 		return own, err
 	}
-	out, err := t.searchRung(ctx, []problems.Model{m}, nil)
+	out, err := t.searchRung(ctx, []problems.Model{m})
 	if out.x == nil {
 		return own, err
 	}

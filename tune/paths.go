@@ -152,14 +152,14 @@ func (t *task) searchPaths(ctx context.Context, p *paths) (*Result, error) {
 	for _, l := range p.lines {
 		points += len(l)
 	}
-	c := compass{ctx: ctx, fits: e, at: t.recorded(e, points), rival: t.rival}
+	c := compass{ctx: ctx, fits: e, at: t.recorded(e, points)}
 	if err := c.down(p); err != nil {
 		return nil, err
 	}
 	if ctx.Err() != nil || t.failed > 0 {
 		return t.finish(ctx, "", "")
 	}
-	if t.best.X != nil && !(c.aim() < t.best.value()) {
+	if t.best.X != nil {
 		last, err := e.exactly(ctx, p, t.best)
 		if err != nil {
 			return nil, err
@@ -234,11 +234,8 @@ func (c *compass) down(p *paths) error {
 		for k := 0; k < len(p.lines) && err == nil; k++ {
 			err = c.refine(p.lines[k][0]) // between whose points the least may be, too
 		}
-		if err != nil || c.aim() < c.best.value() {
+		if err != nil || len(c.point) < 2 || slices.Min(c.point) <= 2*compassFloor*slices.Max(c.point) {
 			return err
-		}
-		if len(c.point) < 2 || slices.Min(c.point) <= 2*compassFloor*slices.Max(c.point) {
-			return nil
 		}
 	}
 	c.trials = 0
@@ -370,13 +367,13 @@ func (c *compass) walk(points [][]float64, from int, first *trial) (best *trial,
 }
 
 // refine tries points between neighbours among the multiples of one, until between all of them the error is not below
-// the least of all, and of a rival, by more than a share of compassGain as far as its bend goes: on an interval of
-// length h it is above the chord less M t (1-t) h^2 / 2 with M the second derivative. For that stands twice the larger
-// one of the divided differences at both ends, as the curve has kinks.
+// the least of all by more than a share of compassGain as far as its bend goes: on an interval of length h it is above
+// the chord less M t (1-t) h^2 / 2 with M the second derivative. For that stands twice the larger one of the divided
+// differences at both ends, as the curve has kinks.
 func (c *compass) refine(of []float64) error {
 	for c.trials = 0; c.best.X != nil; {
 		xs, values := c.line(of)
-		least, at := c.aim()-compassGain*math.Max(math.Abs(c.best.value()), c.scale), math.NaN()
+		least, at := c.best.value()-compassGain*math.Max(math.Abs(c.best.value()), c.scale), math.NaN()
 		for i := 1; i < len(xs); i++ {
 			h, rise := xs[i]-xs[i-1], values[i]-values[i-1]
 			bend := 2 * h * h * math.Max(curved(xs, values, i-1), curved(xs, values, i))
@@ -402,14 +399,6 @@ func (c *compass) refine(of []float64) error {
 		}
 	}
 	return nil
-}
-
-// aim is the least error so far, of a rival or its own.
-func (c *compass) aim() float64 {
-	if c.rival != nil {
-		return math.Min(c.rival.value(), c.best.value())
-	}
-	return c.best.value()
 }
 
 // line are the logarithms of the points tried, and not only looked at, that are multiples of one, rising, and their

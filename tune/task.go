@@ -34,7 +34,6 @@ type task struct {
 	tuner    tuner
 	begun    time.Time
 	best     trial
-	rival    *trial    // of other models, to be worse than which is to be out; nil for none
 	fit      lower.Fit // see penalised
 	together lower.Fit // see searching
 	searched *space    // by a search, nil for other methods

@@ -36,6 +36,8 @@ const (
 	worthwhile = 1e-6
 	// resolution times Eps of the conic solver is what t can be told from.
 	resolution = 10
+	// agreement bounds |L(x~, h) - L(x, h)| / |L(x~, h)| of the refit x~ and the iterate x at the end.
+	agreement = 0.01
 	// settled times Tol is the relative decrease of F below which an iteration counts as none.
 	settled = 0.01
 )
@@ -92,7 +94,7 @@ func (r *run) need(next *Solution, it *Iteration) (need float64, flat bool) {
 	difference := math.Abs(next.Validation-it.UpperValue) / math.Max(upper, math.SmallestNonzeroFloat64)
 	same := it.T <= resolution*r.settings.Solver.WithDefaults().Eps // as far as the conic solver can tell
 	switch {
-	case difference <= r.settings.Agreement:
+	case difference <= agreement:
 		return need, need <= 1 && same
 	case need <= 1 && r.interpolates(next) && r.interpolates(r.current):
 		r.result.Message = "the lower level interpolates, so that its solution is not unique: iterate and refit did not " +
@@ -103,7 +105,7 @@ func (r *run) need(next *Solution, it *Iteration) (need float64, flat bool) {
 			"flat to bring them together", percent(difference))
 		return need, true
 	}
-	return math.Max(need, difference/r.settings.Agreement), false
+	return math.Max(need, difference/agreement), false
 }
 
 // percent writes a share in percent, by two digits at least.

@@ -226,8 +226,8 @@ func TestBlocksClosedForm(t *testing.T) {
 	a, b := []float64{3, 4, 5}, []float64{1, 0.5, 1.8}
 	for name, s := range map[string]Settings{
 		"plain":       {Tol: 1e-6, MaxIter: 1000},
-		"accelerated": {Tol: 1e-6, GapTol: 1e-7, Agreement: 1e-2},
-		"plain first": {Tol: 1e-4, GapTol: 1e-7, Agreement: 1e-2, PlainFirst: true},
+		"accelerated": {Tol: 1e-6, GapTol: 1e-7},
+		"plain first": {Tol: 1e-4, GapTol: 1e-7, PlainFirst: true},
 		"path":        {Tol: 1e-6, MaxIter: 1000, PathStart: true},
 	} {
 		t.Run(name, func(t *testing.T) {

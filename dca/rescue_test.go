@@ -121,7 +121,7 @@ func TestDirectSolutionsThatAreNotFinite(t *testing.T) {
 	for _, bad := range []float64{math.NaN(), math.Inf(1)} {
 		p := scalar(3, 1, 2)
 		p.Fit = broken{bad}
-		for _, s := range []dca.Settings{{Tol: 1e-6, GapTol: 1e-7, Agreement: 1},
+		for _, s := range []dca.Settings{{Tol: 1e-6, GapTol: 1e-7},
 			{Tol: 1e-6, MaxIter: 500, PathStart: true}} {
 			s.Backend = native(t)
 			r := must.Of(dca.Solve(context.Background(), p, s))(t)
@@ -154,7 +154,7 @@ func TestValidationThatOverflows(t *testing.T) {
 
 // Accept ends a run at the point before the one that it refuses.
 func TestAccept(t *testing.T) {
-	for _, s := range []dca.Settings{{Tol: 1e-6, MaxIter: 500}, {Tol: 1e-6, GapTol: 1e-7, Agreement: 1}} {
+	for _, s := range []dca.Settings{{Tol: 1e-6, MaxIter: 500}, {Tol: 1e-6, GapTol: 1e-7}} {
 		s.Backend = native(t)
 		for last := range 3 {
 			seen, observed := -1, 0
@@ -194,7 +194,7 @@ func TestSettingsBeyondTheirBounds(t *testing.T) {
 		"Settings.Epsilon is 1e+100":                       {Epsilon: 1e100},
 		"Settings.Tol is 1e+09, expected 0 to 1":           {Tol: 1e9},
 		"Settings.GapTol is 2":                             {GapTol: 2},
-		"Settings.Agreement is +Inf, expected a finite":    {Agreement: math.Inf(1)},
+		"Settings.GapTol is +Inf, expected a finite":       {GapTol: math.Inf(1)},
 		"Settings.Tol is NaN, expected a finite number th": {Tol: math.NaN()},
 		"Settings.Near is [1 2], expected 1 finite number": {Near: []float64{1, 2}},
 	} {
@@ -308,7 +308,7 @@ func scalar(a, b, r0 float64) dca.Program {
 func TestScalarClosedForm(t *testing.T) {
 	for name, s := range map[string]dca.Settings{
 		"plain":       {Tol: 1e-6, MaxIter: 500},
-		"accelerated": {Tol: 1e-6, GapTol: 1e-7, Agreement: 1},
+		"accelerated": {Tol: 1e-6, GapTol: 1e-7},
 		"path":        {Tol: 1e-6, MaxIter: 500, PathStart: true},
 		"full":        {Tol: 1e-6, MaxIter: 500, NoWorkingSets: true},
 	} {
@@ -370,7 +370,7 @@ func TestUpperVariable(t *testing.T) {
 			},
 		}
 	}
-	for _, s := range []dca.Settings{{Tol: 1e-5, MaxIter: 500}, {Tol: 1e-5, GapTol: 1e-6, Agreement: 1}} {
+	for _, s := range []dca.Settings{{Tol: 1e-5, MaxIter: 500}, {Tol: 1e-5, GapTol: 1e-6}} {
 		s.Backend = native(t)
 		res := must.Of(dca.Solve(context.Background(), build(0.7), s))(t)
 		require.Equal(t, outcome.Converged, res.Status)
@@ -511,7 +511,7 @@ func (s *failingSolver) Solve(ctx context.Context) (*backends.Solution, error) {
 // A step to where the lower level cannot be solved is not taken but shortened; where no step can be taken, the run ends
 // and says so.
 func TestLowerLevelFails(t *testing.T) {
-	s := dca.Settings{Tol: 1e-6, GapTol: 1e-7, Agreement: 1, MaxIter: 100}
+	s := dca.Settings{Tol: 1e-6, GapTol: 1e-7, MaxIter: 100}
 	for first := range 4 {
 		backend := &failing{ConicBackend: native(t), fails: func(solve int) bool { return solve == first+2 }}
 		s.Backend = backend

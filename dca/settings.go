@@ -13,7 +13,7 @@ import (
 // Bounds of numbers in [Settings]. Beyond them the arithmetic of a subproblem, whose terms weigh against each other,
 // means nothing.
 const (
-	// MostTol bounds Tol, GapTol and Agreement, which are relative.
+	// MostTol bounds Tol and GapTol, which are relative.
 	MostTol = 1
 	// LeastWeight and MostWeight bound Rho, Alpha0 and CAlpha, and MostWeight also Delta and Epsilon.
 	LeastWeight, MostWeight = 1e-12, 1e12
@@ -36,13 +36,10 @@ type Settings struct {
 	// (paper, remark in the section on experiments). 0 means no relaxation.
 	Epsilon float64
 	// GapTol, if positive, asks for more: the run ends only when also (l(x, h) - v(h)) / max(1, |v(h)|) <= GapTol and the
-	// validation value of the refit is within Agreement of that of the iterate. Every iteration then starts from the refit
-	// (x~(h_k), h_k), which has no lower-level gap, searches along the step in h for a lower value of L(x~(h), h), and
-	// raises the penalty geometrically, see accelerate.go.
+	// validation value of the refit is within a hundredth of that of the iterate. Every iteration then starts from the
+	// refit (x~(h_k), h_k), which has no lower-level gap, searches along the step in h for a lower value of L(x~(h), h),
+	// and raises the penalty geometrically, see accelerate.go.
 	GapTol float64
-	// Agreement bounds |L(x~, h) - L(x, h)| / |L(x~, h)| of the refit x~ and the iterate x when GapTol
-	// is positive. Default 0.01.
-	Agreement float64
 	// MaxIter bounds the iterations. Default 100, with GapTol 500.
 	MaxIter int
 	// PlainFirst keeps the iterations plain until their stopping test holds, and accelerates from the best refit that
@@ -90,7 +87,6 @@ func (s Settings) withDefaults() Settings {
 	s.Alpha0 = cmp.Or(s.Alpha0, 1)
 	s.Delta = cmp.Or(s.Delta, 5)
 	s.CAlpha = cmp.Or(s.CAlpha, 1)
-	s.Agreement = cmp.Or(s.Agreement, 0.01)
 	if s.GapTol > 0 {
 		s.MaxIter = cmp.Or(s.MaxIter, 500)
 	}
@@ -112,7 +108,7 @@ func (s *Settings) workers() int {
 // validate rejects settings without meaning.
 func (s *Settings) validate(p *Program) error {
 	if err := finite.Check([]finite.Setting{
-		{"Tol", s.Tol, 0, MostTol}, {"GapTol", s.GapTol, 0, MostTol}, {"Agreement", s.Agreement, 0, MostTol},
+		{"Tol", s.Tol, 0, MostTol}, {"GapTol", s.GapTol, 0, MostTol},
 		{"Rho", s.Rho, LeastWeight, MostWeight}, {"Alpha0", s.Alpha0, LeastWeight, MostWeight},
 		{"CAlpha", s.CAlpha, LeastWeight, MostWeight},
 		{"Delta", s.Delta, 0, MostWeight}, {"Epsilon", s.Epsilon, 0, MostWeight},

@@ -5,7 +5,6 @@ import (
 
 	"github.com/james-bowman/sparse"
 
-	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/convex/internal/affine"
 )
 
@@ -203,14 +202,4 @@ func (as *Assembled) matrixA(val []float64) *sparse.CSC {
 
 func (as *Assembled) matrixP(val []float64) *sparse.CSC {
 	return sparse.NewCSC(as.N, as.N, as.PPtr, as.PInd, val)
-}
-
-// SamePattern says that two programs differ in their numbers only.
-func (as *Assembled) SamePattern(old *Assembled) bool {
-	return as.N == old.N && as.M == old.M && slices.Equal(as.Ptr, old.Ptr) && slices.Equal(as.Ind, old.Ind) &&
-		slices.Equal(as.PPtr, old.PPtr) && slices.Equal(as.PInd, old.PInd) &&
-		slices.EqualFunc(as.cones, old.cones, func(a, b backends.Cone) bool {
-			return a.Kind == b.Kind && a.Dim == b.Dim &&
-				a.Rows == b.Rows
-		})
 }

@@ -32,27 +32,11 @@ func (in *Instance) valuesOf(sol *backends.Solution) *compile.Values {
 	return &in.values
 }
 
-// newInstance sets a solver of accuracy eps up for an assembled program, or takes over
-// that of an old instance of the same pattern.
-func (s *Session) newInstance(as *compile.Assembled, eps float64, old *Instance) (*Instance, error) {
+// newInstance sets a solver of accuracy eps up for an assembled program.
+func (s *Session) newInstance(as *compile.Assembled, eps float64) (*Instance, error) {
 	begin := time.Now()
 	in := &Instance{Numbers: compile.NewNumbers(as, s.State), eps: eps}
 	problem := s.posed(in)
-	if old != nil && old.Tightener != nil && s.Capabilities.UpdateMatrices && s.Capabilities.UpdateVectors &&
-		as.SamePattern(old.Assembled) {
-		in.Solver, in.Tightener = old.Solver, old.Tightener
-		if err := in.Solver.Update(backends.Update{P: problem.P, Q: problem.Q, A: problem.A, B: problem.B}); err != nil {
-			return nil, fmt.Errorf("convex: %w", err)
-		}
-		if old.eps != eps {
-			if err := in.Tightener.SetEps(eps); err != nil {
-				return nil, fmt.Errorf("convex: %w", err)
-			}
-		}
-		s.Stats.Updates++
-		s.Stats.SetupTime += time.Since(begin)
-		return in, nil
-	}
 	o := s.Options
 	o.Eps = eps
 	var err error

@@ -137,12 +137,12 @@ func (s *Session) Prepare(prog *compile.Program, active [][]int, eps float64) (c
 	begin := time.Now()
 	as := prog.NewLayout(active).Assemble()
 	s.Stats.SetupTime += time.Since(begin)
-	in, err := s.newInstance(as, eps, old)
+	in, err := s.newInstance(as, eps)
 	if err != nil {
 		return false, err
 	}
 	s.Current = in
-	if old != nil && old.Solver != in.Solver {
+	if old != nil {
 		if err := old.Solver.Close(); err != nil {
 			return false, fmt.Errorf("convex: %w", err)
 		}

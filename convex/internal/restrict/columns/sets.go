@@ -30,9 +30,6 @@ const (
 	rowShare = 0.8
 	// room is how many entries a set has at least beside those that are not zero, and half as many as these.
 	room = 32
-	// sizeStep is the step in which sets grow: programs of one size have one pattern where the data are dense, and the
-	// analysis of the last one is used again.
-	sizeStep = 16
 	// droppingRounds is the number of rounds that drop what is zero; later ones do not, so that the rounds end.
 	droppingRounds = 5
 	// looseEps is the accuracy that is enough to see what is missing, if the program can be solved on from there once
@@ -184,7 +181,7 @@ func (w *Sets) size(nonzero int) int {
 	if w.s.Capabilities.FirstOrder {
 		n *= 2
 	}
-	return (n + sizeStep - 1) / sizeStep * sizeStep
+	return n
 }
 
 // nonzero are the entries of a variable that are not zero at the last point.

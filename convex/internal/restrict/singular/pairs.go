@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	// sizePairs is the step in which the number of pairs grows, so that programs have few sizes, and with these patterns.
+	// sizePairs is the step in which the number of pairs grows.
 	sizePairs = 8
 	// apart is the least part of a new pair's vectors that is orthogonal to the others.
 	apart = 0.1

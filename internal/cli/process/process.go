@@ -76,7 +76,7 @@ func Watch(ctx context.Context, stderr io.Writer) (watched context.Context, stop
 // which a collection has nothing to look for, so that it costs little.
 const (
 	thriftFrom    = 128 << 20
-	thriftPercent = 10
+	thriftPercent = 5
 )
 
 // memoryInUse is the memory of the process: that of the Go runtime, which counts what it has promised and not yet used,

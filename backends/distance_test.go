@@ -246,6 +246,36 @@ func TestBarelyInside(t *testing.T) {
 	}
 }
 
+// TestMovesOnFaces has points of faces that are orthants: they stay where they are, and others end inside.
+func TestMovesOnFaces(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 2))
+	for _, c := range []Cone{Exponential(), DualExponential(), Power(0.3), DualPower(0.3),
+		GeneralizedPower([]float64{0.2, 0.5, 0.3}, 2)} {
+		for range 200 {
+			v := normals(rng, c.Dim, 1)
+			point := slices.Clone(v)
+			for i := range v {
+				v[i] = math.Abs(v[i])
+			}
+			switch c.Kind {
+			case ExponentialCone:
+				v[0], v[1] = -v[0], 0
+			case DualExponentialCone:
+				v[0] = 0
+			case PowerCone, DualPowerCone:
+				v[2] = 0
+			default:
+				v[3], v[4] = 0, 0
+			}
+			stays := slices.Clone(v)
+			families[c.Kind].own.into(c, stays)
+			require.Equal(t, v, stays, "%v", c.Kind)
+			families[c.Kind].own.into(c, point)
+			require.Zero(t, c.Distance(point), "%v", c.Kind)
+		}
+	}
+}
+
 // What is moved into a dual cone or into a recession cone is there, whatever the rounding, and what is there stays
 // nearly where it was.
 func TestMovesEndInside(t *testing.T) {

@@ -253,10 +253,13 @@ func (k curved) set(in func(c Cone, s []float64, a float64) bool) set {
 	return set{
 		distance: func(c Cone, s []float64) float64 { return shiftInto(c, s, in) },
 		into: func(c Cone, s []float64) {
-			size := maxAbs(s)
-			// what is well inside stays, so that equations that it meets hold
-			if margin := 16 * unitRoundoff * size; size != 0 && !in(c, s, -margin) {
-				k.shift(c, s, shiftInto(c, s, in)*(1+1e-9)+margin)
+			less := make([]float64, len(s)) // by more than the rounding of the test
+			k.shift(c, less, -4*float64(len(s)+4)*unitRoundoff)
+			for i, v := range s {
+				less[i] = v + less[i]*math.Abs(v)
+			}
+			if !in(c, less, 0) { // what is inside stays, so that equations that it meets hold
+				k.shift(c, s, shiftInto(c, s, in)*(1+1e-9)+16*unitRoundoff*maxAbs(s))
 			}
 		},
 	}

@@ -410,3 +410,34 @@ func TestCertificatesOnFaces(t *testing.T) {
 		assert.Equal(t, backends.PrimalInfeasible, sol.Status, "seed %d: %s", seed, sol.Message)
 	}
 }
+
+// TestMomentOutOfReach maximises an entropy of probabilities on values up to one whose mean is to be 1.01. Of what is
+// in the dual of an exponential cone a certificate has the face of two nonnegative numbers.
+func TestMomentOutOfReach(t *testing.T) {
+	const n = 200
+	rng := rand.New(rand.NewPCG(2, 1))
+	p := &backends.Problem{Q: make([]float64, 2*n), B: make([]float64, 2+3*n), Cones: []backends.Cone{backends.Zero(2)}}
+	p.B[0], p.B[1] = 1, 1.01
+	values := []float64{1}
+	for len(values) < n {
+		values = append(values, 1-3*rng.Float64())
+	}
+	for i := range n {
+		p.Q[n+i] = -1
+		p.B[2+3*i+2] = 1
+		p.Cones = append(p.Cones, backends.Exponential()) // t_i <= -p_i log p_i
+	}
+	p.A = matrices.Of(2+3*n, 2*n, func(i, j int) float64 {
+		switch k := j % n; {
+		case i == 0 && j < n:
+			return 1
+		case i == 1 && j < n:
+			return values[k]
+		case i == 2+3*k && j >= n, i == 2+3*k+1 && j < n:
+			return -1
+		}
+		return 0
+	})
+	sol := backendtest.Answer(t, opened(t, p))
+	assert.Equal(t, backends.PrimalInfeasible, sol.Status, sol.Message)
+}

@@ -26,8 +26,10 @@ var semidefinite = set{
 	barely: func(_ Cone, s []float64) {
 		moved := lacking(s, eigenvalueError(s))
 		if moved > 0 && PSDOrder(len(s)) < definiteFrom {
-			if rest, lost, ok := beyondSquare(s); ok {
-				moved = min(moved, lacking(rest, eigenvalueError(rest))+lost)
+			if rest, lost := beyondSquare(s); rest != nil {
+				if less := lacking(rest, eigenvalueError(rest)) + lost; less < moved { // and a number
+					moved = less
+				}
 			}
 		}
 		if moved > 0 {
@@ -45,14 +47,14 @@ func eigenvalueError(s []float64) float64 {
 	return 4 * float64(n) * unitRoundoff * norm2(s)
 }
 
-// beyondSquare returns the matrix of s less an LL' near it, with a bound of the error: whatever makes that positive
-// semidefinite makes s so. It is some last places of s where s is near the cone, of which the error of its eigenvalues
-// is many.
-func beyondSquare(s []float64) (rest []float64, lost float64, ok bool) {
+// beyondSquare returns the matrix of s less an LL' near it, nil where there is none, with a bound of the error: what
+// makes that positive semidefinite makes s so. It is some last places of s where s is near the cone, of which the error
+// of its eigenvalues is many.
+func beyondSquare(s []float64) (rest []float64, lost float64) {
 	n, size := PSDOrder(len(s)), maxAbs(s)
 	var eigen mat.EigenSym
 	if !(size > 0 && size <= math.MaxFloat64) || !eigen.Factorize(symmetric(s, n, size), true) {
-		return nil, 0, false
+		return nil, 0
 	}
 	var l mat.Dense
 	eigen.VectorsTo(&l)
@@ -77,7 +79,7 @@ func beyondSquare(s []float64) (rest []float64, lost float64, ok bool) {
 			k++
 		}
 	}
-	return rest, lost, true
+	return rest, lost
 }
 
 // rootLow is what the root of two is more than the number nearest to it.

@@ -333,8 +333,16 @@ func TestBadTables(t *testing.T) {
 
 // Sparse tables with many coefficients have the fits of the same dense ones.
 func TestManyCoefficients(t *testing.T) {
-	const n, p = 240, 400
-	for _, loss := range []Loss{nil, Logistic{}} {
+	const p = 400
+	for _, c := range []struct {
+		n     int
+		loss  Loss
+		units [][]int
+	}{
+		{n: 240}, {n: 240, loss: Logistic{}}, {n: 500},
+		{n: 500, units: [][]int{indices.Range(0, 200), indices.Range(200, p)}},
+	} {
+		n, loss := c.n, c.loss
 		table := made(11, n, p, 1)
 		x := table.X.(*mat.Dense)
 		for j := range p {
@@ -352,6 +360,9 @@ func TestManyCoefficients(t *testing.T) {
 			size = 1e-3
 		}
 		w := &Weights{Norm: slices.Repeat([]float64{size}, p), L2: slices.Repeat([]float64{size}, p)}
+		if table.Units = c.units; c.units != nil {
+			w = &Weights{Norm: []float64{size, size}}
+		}
 		full := solve(t, table, w, 1e-9)
 		table.X = matrices.Compress(x)
 		compressed := solve(t, table, w, 1e-9)

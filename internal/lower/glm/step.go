@@ -153,7 +153,8 @@ func (f *fold) spectrum(u int) spectrum {
 	}
 	const few = 128 // members up to which eigenvalues are computed; a sum of absolute values bounds those of more
 	n, products := len(members), f.work.block(members)
-	if n <= few {
+	// Sparse columns, as indicators of a category, differ in curvature and hardly in direction: single steps settle them.
+	if s, ok := f.work.(*residual); n <= few || ok && s.gram != nil {
 		dense.Mirror(products, n)
 		e.products = products
 	}

@@ -74,12 +74,23 @@ func (f *fold) block(u int, w *Weights) float64 {
 	if moved > 0 {
 		f.move(f.next, members)
 	}
-	return curve * moved
+	s, ok := f.work.(*residual)
+	if !ok || s.x.Dense() || q > 1 || e.products != nil || !f.inUse(u) {
+		return curve * moved
+	}
+	// Sparse columns, as indicators of a category, differ in curvature and hardly in direction.
+	f.next = f.next[:0]
+	for _, j := range members {
+		f.next = append(f.next, f.b[j])
+	}
+	at := func(i int) float64 { return s.at(members[i], 0) }
+	moves := func(i int, _ float64) { f.shift(members[i], f.next[i]) }
+	return max(curve*moved, f.singles(u, w, floats.Norm(f.next, 2), at, moves))
 }
 
 // prox sets next to a unit's coefficients after a proximal step of curvature curve, and where that does not make all of
 // them zero and the products of the features are known, after steps of single coefficients, which are cheap beside what
-// the whole change moves: with the norm below the half square that touches it where the step begins.
+// the whole change moves.
 func (f *fold) prox(u int, curve float64, w *Weights, products []float64) {
 	members, q, norm := f.d.units[u], f.d.q, w.Norm[u]
 	n := len(members)
@@ -107,27 +118,38 @@ func (f *fold) prox(u int, curve float64, w *Weights, products []float64) {
 			moves(i, s)
 		}
 	}
-	const most, near = 10, 1e-2 // sweeps, and length of the change in the last beside the coefficients
-	for range most {
-		change := 0.0
-		for i, j := range members {
-			b, h := f.next[i], products[i*n+i]
+	f.singles(u, w, size, func(i int) float64 { return f.pull[i] }, moves)
+}
+
+// singles changes the coefficients of a unit that are next, of a size, by steps of one after the other, with the norm
+// below the half square that touches it where they are, and returns the largest decrease, about. The gradient of a
+// coefficient, less its sign, is at, and moves is told of its step.
+func (f *fold) singles(
+	u int, w *Weights, size float64, at func(i int) float64, moves func(i int, step float64),
+) (most float64) {
+	const sweeps, near = 10, 1e-2 // and length of the change in the last beside the coefficients
+	for range sweeps {
+		change, fall := 0.0, 0.0
+		for i, j := range f.d.units[u] {
+			b, h := f.next[i], f.work.diagonal(j)
 			if !(h > 0) {
 				continue
 			}
-			v := numerics.Soft(f.pull[i]+h*b, w.absolute(j)) / (h + w.second(j) + norm/size)
+			v := numerics.Soft(at(i)+h*b, w.absolute(j)) / (h + w.second(j) + w.Norm[u]/size)
 			if v == b {
 				continue
 			}
+			f.next[i] = v
 			moves(i, v-b)
 			change += (v - b) * (v - b)
+			fall += h * (v - b) * (v - b)
 			size = math.Sqrt(max(size*size-b*b+v*v, 1e-300))
-			f.next[i] = v
 		}
-		if change <= near*near*size*size {
-			return
+		if most = max(most, fall); change <= near*near*size*size {
+			break
 		}
 	}
+	return most
 }
 
 // spectrum is the largest eigenvalue of the products of a unit, or a bound of it, and where they are few these.
@@ -153,8 +175,7 @@ func (f *fold) spectrum(u int) spectrum {
 	}
 	const few = 128 // members up to which eigenvalues are computed; a sum of absolute values bounds those of more
 	n, products := len(members), f.work.block(members)
-	// Sparse columns, as indicators of a category, differ in curvature and hardly in direction: single steps settle them.
-	if s, ok := f.work.(*residual); n <= few || ok && s.gram != nil {
+	if n <= few {
 		dense.Mirror(products, n)
 		e.products = products
 	}

@@ -84,7 +84,7 @@ func (c *checker) primalInfeasible(p *Problem, z, low []float64) (proof, error) 
 		return proof{}, errNotFinite
 	}
 	out := proof{v: append([]float64(nil), z...), radius: math.Inf(1)}
-	barelyIntoDual(p, out.v)
+	intoDual(p, out.v, Cone.barelyIntoDual)
 	rest := c.combination(p, out.v, low)
 	if rest == nil {
 		return out, c.outweighed(p, &out, low, nil)
@@ -93,7 +93,7 @@ func (c *checker) primalInfeasible(p *Problem, z, low []float64) (proof, error) 
 	size, bounds := known.ofX(), known.single()
 	low = slices.Clone(low)
 	if bounds.absorb(rest, size, out.v, low) {
-		barelyIntoDual(p, out.v)
+		intoDual(p, out.v, Cone.barelyIntoDual)
 		if rest = c.combination(p, out.v, low); rest == nil {
 			return out, c.outweighed(p, &out, low, nil)
 		}
@@ -144,17 +144,10 @@ const (
 	cancelled = 1e-4
 )
 
-// intoDual moves z into K*.
-func (c *checker) intoDual(p *Problem, z []float64) {
+// intoDual moves z into K*, cone by cone.
+func intoDual(p *Problem, z []float64, move func(k Cone, z []float64)) {
 	for row, k := range Rows(p.Cones) {
-		k.intoDual(z[row : row+k.Dim])
-	}
-}
-
-// barelyIntoDual does so by no more than it takes.
-func barelyIntoDual(p *Problem, z []float64) {
-	for row, k := range Rows(p.Cones) {
-		families[k.Kind].dual.intoBarely(k, z[row:row+k.Dim])
+		move(k, z[row:row+k.Dim])
 	}
 }
 

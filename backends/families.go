@@ -130,6 +130,9 @@ func (c Cone) validate(field string) error {
 // does not matter. Multipliers of infinite bounds of a box become zero.
 func (c Cone) intoDual(z []float64) { families[c.Kind].dual.into(c, z) }
 
+// barelyIntoDual does so by no more than it takes.
+func (c Cone) barelyIntoDual(z []float64) { families[c.Kind].dual.intoBarely(c, z) }
+
 // intoBarely moves s into the set by no more than it takes.
 func (of *set) intoBarely(c Cone, s []float64) {
 	if of.barely != nil {

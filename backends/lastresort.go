@@ -85,7 +85,7 @@ func (s *checkedSolver) alongside(ctx context.Context, out *Solution, spent *int
 			for i, v := range point.Z {
 				z[i] = v - from.Z[i]
 			}
-			s.judged.check.intoDual(&s.data, z)
+			intoDual(&s.data, z, Cone.intoDual)
 		}
 		from, last = Point{X: point.X, Z: z}, excess
 	}

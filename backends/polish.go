@@ -128,7 +128,7 @@ func (c *checker) primal(p *Problem) *ray {
 		},
 		begin: func(z []float64, zero []bool) (*system, func()) {
 			s := newSystem(z, zero)
-			c.intoDual(p, s.y)
+			intoDual(p, s.y, Cone.intoDual) // with room for changes
 			stored(p.A, func(_, i, j int, v float64) { s.entries.Add(i, j, v) })
 			s.end(len(p.Q), len(z))
 			reach := s.reach()
@@ -143,7 +143,7 @@ func (c *checker) primal(p *Problem) *ray {
 			before := make([]float64, len(z))
 			return s, func() {
 				copy(before, s.y)
-				c.intoDual(p, s.y)
+				intoDual(p, s.y, Cone.intoDual)
 				for i, v := range s.y {
 					if v == 0 || v != before[i] {
 						s.low[i] = 0

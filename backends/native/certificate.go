@@ -10,7 +10,7 @@ import (
 type claims struct {
 	judge                *backends.Judge // of the caller's numbers
 	proof                []float64       // a certificate that holds, on the caller's scale
-	nearPrimal, nearDual float64         // the least residuals of the vectors around which one was looked for
+	nearPrimal, nearDual float64         // in an attempt, the least residuals of the vectors looked around
 }
 
 // proofs measures how near the iterate is to a certificate, |A'z| for b'z = -1

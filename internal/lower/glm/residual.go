@@ -30,7 +30,7 @@ type residual struct {
 	shift         []float64        // of each target, as are residuals
 	linear        []float64        // what is added to gradients, nil for none
 	fresh         bool             // made of the coefficients as they are
-	gram          func() []float64 // of all columns, made once; nil where blocks are made by themselves
+	gram          func() []float64 // of all columns, made once, of which blocks of more than mostSparse are; or nil
 }
 
 func (s *residual) diagonal(j int) float64 { return s.squares[s.place[j]] }

@@ -214,9 +214,9 @@ func (b *singleBounds) absorb(rest []rounded, size, z, low []float64) bool {
 			row, a = b.upperRow[j], b.upperEntry[j]
 		}
 		if row >= 0 {
-			z[row] -= r.value / a
-			if low != nil {
-				low[row] = 0
+			sum, rest := twoSum(z[row], -r.value/a)
+			if z[row] = sum; low != nil {
+				z[row], low[row] = twoSum(sum, rest+low[row])
 			}
 			some = true
 		}

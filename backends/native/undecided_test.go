@@ -347,6 +347,27 @@ func TestContradictions(t *testing.T) {
 	}
 }
 
+// TestBelowOptimum has assignments of n to n at costs 1 + |i - j| each, which are n at least and are to be a bit less.
+func TestBelowOptimum(t *testing.T) {
+	const n = 8
+	a := matrices.Of(2*n+1+n*n, n*n, func(i, k int) float64 {
+		switch from, to := k/n, k%n; i {
+		case from, n + to:
+			return 1
+		case 2 * n:
+			return 1 + math.Abs(float64(from-to))
+		case 2*n + 1 + k:
+			return -1
+		}
+		return 0
+	})
+	b := slices.Concat(slices.Repeat([]float64{1}, 2*n), []float64{n - 1e-7}, make([]float64, n*n))
+	sol := backendtest.Answer(t, opened(t, &backends.Problem{Q: make([]float64, n*n), A: a, B: b,
+		Cones: []backends.Cone{backends.Zero(2 * n), backends.Nonnegative(1 + n*n)}}))
+	assert.Equal(t, backends.PrimalInfeasible, sol.Status, sol.Message)
+	assert.LessOrEqual(t, sol.Iterations, 10)
+}
+
 // TestColdAgain has a start that leads to a false verdict or to nothing: min -x with x in [0, 1] from x = 1e12.
 func TestColdAgain(t *testing.T) {
 	p := &backends.Problem{Q: []float64{-1, 1}, A: denseCSC(3, 2, 1, 1, -1, 0, 0, -1), B: []float64{1, 0, 0},

@@ -118,7 +118,7 @@ func (s *Scaling) measure(p *backends.Problem) (apart, size float64) {
 func fit(p *backends.Problem) *Scaling {
 	n, m := p.Dims()
 	system := spread.System{
-		Rows: m, Cols: n, A: spread.Of(p.A, math.Log2), P: spread.Of(p.P, math.Log2), Ridge: spreadRidge,
+		Rows: m, Cols: n, A: spread.Of(p.A, math.Log2), P: spread.Diagonal(p.P, math.Log2), Ridge: spreadRidge,
 		Blocks: func(visit func(first, dim int)) { backends.Blocks(p.Cones, visit) },
 	}
 	number := func(to *spread.Terms, i int, v float64) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/conetune/conetune/backends"
 	"github.com/conetune/conetune/backends/backendtest"
+	"github.com/conetune/conetune/internal/matrices"
 	"github.com/james-bowman/sparse"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -128,4 +129,20 @@ func TestZeroStaysZero(t *testing.T) {
 	assert.Zero(t, q[0])
 	assert.InDelta(t, 1, q[1], 0.5)
 	assert.Zero(t, q[2])
+}
+
+// TestTailsAreNoScale has a Gaussian kernel, whose entries fall to 1e-82, with columns in units of 1e-4 to 1e4.
+func TestTailsAreNoScale(t *testing.T) {
+	const n = 40
+	unit := func(j int) float64 { return math.Pow(10, float64(2*(j*j%7)-4)) }
+	p := &backends.Problem{Q: make([]float64, n), P: matrices.Of(n, n, func(i, j int) float64 {
+		if i > j {
+			return 0
+		}
+		return math.Exp(-float64((i-j)*(i-j))/8) * unit(i) * unit(j)
+	})}
+	d, _ := New(p).Factors()
+	for j := range n {
+		assert.InEpsilon(t, 1, d[j]*unit(j), 0.5)
+	}
 }

@@ -45,6 +45,19 @@ func Of(a *sparse.CSC, log func(float64) float64) Entries {
 	return Entries{e.Row[:at], e.Col[:at], e.Log[:at]}
 }
 
+// Diagonal returns the diagonal entries of a semidefinite matrix, which may be nil. No other entry is larger than both
+// of its row and column, and how small it is says nothing of their scale.
+func Diagonal(p *sparse.CSC, log func(float64) float64) Entries {
+	all, at := Of(p, log), 0
+	for k, i := range all.Row {
+		if i == all.Col[k] {
+			all.Row[at], all.Col[at], all.Log[at] = i, i, all.Log[k]
+			at++
+		}
+	}
+	return Entries{all.Row[:at], all.Col[:at], all.Log[:at]}
+}
+
 // Terms are the logarithms of some entries of a vector.
 type Terms struct {
 	At  []int32

@@ -59,12 +59,12 @@ func (d *Data) bend(t *Table) {
 	hazards, added := t.Loss.(Hazards)
 	d.intercept = d.intercept || added
 	d.curved = &curved{
-		shared: byProducts(d.n, d.p, len(d.folds)) && !Sparse(d.x) && d.classes == 1 && !banded, added: added,
+		shared: d.classes == 1 && !banded && d.multiplies(), added: added,
 		train: make([]point, len(d.folds)), val: make([]Sum, len(d.folds)), unit: make([]float64, len(d.folds)),
 	}
 	d.center = make([]float64, d.p)
 	if d.curved.shared {
-		if d.x = d.columns(); d.intercept { // the steps have the columns anyway
+		if d.x = d.columns(); d.intercept && !Sparse(d.x) { // the steps have the columns anyway
 			d.center = d.someMeans()
 		}
 	}

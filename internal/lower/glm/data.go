@@ -223,9 +223,7 @@ func (d *Data) entries() design.Classes { return design.Classes{X: d.columns(), 
 func (d *Data) prepare(ctx context.Context) {
 	d.center = make([]float64, d.p)
 	d.single = len(d.folds) == 1 // for which the residuals are as short, and have more digits
-	// A sweep over sparse rows takes two multiplications an entry, one by products their number.
-	rows := Sparse(d.x) && 2*float64(d.columns().Stored()) < float64(d.p)*float64(d.p)
-	if byProducts(d.n, d.p, len(d.folds)) && !d.single && !rows {
+	if d.multiplies() && !d.single {
 		if d.intercept && !Sparse(d.x) {
 			d.center = d.someMeans()
 		}
@@ -233,6 +231,13 @@ func (d *Data) prepare(ctx context.Context) {
 	} else {
 		d.products = newRows(ctx, d)
 	}
+}
+
+// multiplies says whether products of all features are worth their memory, and their time: a sweep over sparse rows
+// takes two multiplications an entry, one by products their number.
+func (d *Data) multiplies() bool {
+	return byProducts(d.n, d.p, len(d.folds)) &&
+		!(Sparse(d.x) && 2*float64(d.columns().Stored()) < float64(d.p)*float64(d.p))
 }
 
 // Sparse says that a matrix stores its nonzeros alone.

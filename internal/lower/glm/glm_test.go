@@ -74,6 +74,12 @@ func TestAgainstConic(t *testing.T) {
 			w.L2[6] = 0
 			return w
 		}},
+		"sparse labels": {80, 12, 1, func(table *Table) {
+			signs(table)
+			x := table.X.(*mat.Dense)
+			x.Apply(func(i, j int, v float64) float64 { return max(0, v) + 1e4*float64(j/11) }, x) // one is far from 0
+			table.X = matrices.Compress(x)
+		}, func(p int) *Weights { return &Weights{Norm: each(0.02, p), L2: each(0.01, p)} }},
 		"wide labels": {50, 80, 1, signs, func(p int) *Weights { return &Weights{Norm: each(0.06, p)} }},
 		"bent": {80, 12, 1, func(table *Table) { table.Loss = Huber{1} },
 			func(p int) *Weights { return &Weights{Norm: each(0.05, p)} }},
@@ -239,7 +245,7 @@ func TestSparseAndThreads(t *testing.T) {
 	for _, of := range []struct {
 		loss Loss
 		n, p int // more features than rows, and less
-	}{{nil, 50, 80}, {Logistic{}, 50, 80}, {nil, 120, 30}} {
+	}{{nil, 50, 80}, {Logistic{}, 50, 80}, {nil, 120, 30}, {Logistic{}, 120, 30}} {
 		loss, n, p := of.loss, of.n, of.p
 		table := made(7, n, p, 1)
 		x := table.X.(*mat.Dense)

@@ -21,21 +21,16 @@ func (f *fold) newtons(ctx context.Context, active []int, w *Weights) (moved boo
 			return true
 		}
 	}
-	// Steps; units up to which all cuts are followed, as sweeps are slow where these depend on each other;
-	// multiplications.
-	const least, few, work = 3, 50, 3e8
-	times, order := least, 0
+	// Steps, and multiplications of more: sweeps are slow where coefficients depend on each other.
+	const least, work = 3, 3e8
+	times, size := least, 0.0
 	for _, u := range active {
-		order += len(f.d.units[u]) * f.d.q
+		size += float64(len(f.d.units[u]) * f.d.q)
 	}
-	coupled := f.coupled(active, w)
-	if coupled && !f.d.single {
+	if f.coupled(active, w) && !f.d.single {
 		times = 1
-	} else if len(active) <= few {
-		times = len(active) + 1
-	}
-	if size := float64(order); order > f.d.n-len(f.part.val) && !coupled { // more than can stay
-		times = max(times, int(min(size, work/(size*size*size))))
+	} else {
+		times = max(times, int(min(size+1, work/(size*size*size))))
 	}
 	for range times {
 		went, cut := f.newton(active, w, func(features, unit []int, g []float64, w *Weights) []float64 {

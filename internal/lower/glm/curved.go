@@ -167,18 +167,21 @@ func raise(curve []float64, rows []bool) {
 // changed; within a solve, not for folds that have all second derivatives of a coupled loss.
 func (p *Path) share(ctx context.Context, within bool) {
 	d := p.d
-	curve, count := make([]float64, d.n), make([]float64, d.n)
-	for _, f := range p.folds {
-		floats.Add(curve, f.point.curve)
-		for i, train := range d.train[f.number] {
-			if train {
-				count[i]++
+	curve := make([]float64, d.n)
+	crew.Ranges(d.n, func(from, to int) {
+		count := make([]float64, to-from)
+		for _, f := range p.folds {
+			floats.Add(curve[from:to], f.point.curve[from:to])
+			for i, train := range d.train[f.number][from:to] {
+				if train {
+					count[i]++
+				}
 			}
 		}
-	}
-	for i, c := range count {
-		curve[i] /= max(c, 1)
-	}
+		for i, c := range count {
+			curve[from+i] /= max(c, 1)
+		}
+	})
 	raise(curve, nil)
 	begun, renewed := p.folds[0].point.model != nil, p.model == nil
 	if !renewed {

@@ -251,7 +251,12 @@ type ending struct {
 // it is done again.
 func (f *fold) settle(ctx context.Context, w *Weights, end ending) {
 	const rounds, sweeps = 100, 3000 // at most: the gap says what they leave
-	left := sweeps
+	left, steps := sweeps, 3
+	newtons := func(active []int) bool { // which are asked for again where coefficients depend on each other
+		most := steps
+		steps = min(2*steps, f.d.p*f.d.q+1) // as each but the last takes out one
+		return f.newtons(ctx, active, w, most)
+	}
 	for round := range rounds {
 		if ctx.Err() != nil || left == 0 {
 			return
@@ -281,12 +286,12 @@ func (f *fold) settle(ctx context.Context, w *Weights, end ending) {
 		}
 		waits := f.waits(active)
 		if slow = max(slow, waits); again && waits == 0 {
-			f.newtons(ctx, active, w)
+			newtons(active)
 		}
 		done := past{units: active}
 		_, banded := f.products.(*banded) // whose rows come and go before sweeps have a direction
 		for n := 1; left > 0 && f.sweep(active, w) > end.fall; n++ {
-			if left--; ctx.Err() != nil || n%(slow+1) == 0 && f.newtons(ctx, active, w) {
+			if left--; ctx.Err() != nil || n%(slow+1) == 0 && newtons(active) {
 				break
 			}
 			if !banded {

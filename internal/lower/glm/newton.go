@@ -13,26 +13,19 @@ import (
 	"github.com/conetune/conetune/internal/lower/numerics"
 )
 
-// newtons takes Newton steps until one is not cut, each over what the one before has left, and says whether any moved.
-func (f *fold) newtons(ctx context.Context, active []int, w *Weights) (moved bool) {
+// newtons takes Newton steps until one is not cut, at most so many, each over what the one before has left, and says
+// whether any moved.
+func (f *fold) newtons(ctx context.Context, active []int, w *Weights, most int) (moved bool) {
 	if s := f.byRows(active, w); s != nil {
 		solved, moved := f.solveDual(ctx, s, w)
 		if f.primal = !solved; moved {
 			return true
 		}
 	}
-	// Steps, and multiplications of more: sweeps are slow where coefficients depend on each other.
-	const least, work = 3, 3e8
-	times, size := least, 0.0
-	for _, u := range active {
-		size += float64(len(f.d.units[u]) * f.d.q)
-	}
 	if f.coupled(active, w) && !f.d.single {
-		times = 1
-	} else {
-		times = max(times, int(min(size+1, work/(size*size*size))))
+		most = 1
 	}
-	for range times {
+	for range most {
 		went, cut := f.newton(active, w, func(features, unit []int, g []float64, w *Weights) []float64 {
 			return f.direction(ctx, features, unit, g, w)
 		})

@@ -214,9 +214,9 @@ func (b *singleBounds) absorb(rest []rounded, size, z, low []float64) bool {
 			row, a = b.upperRow[j], b.upperEntry[j]
 		}
 		if row >= 0 {
-			sum, rest := twoSum(z[row], -r.value/a)
+			sum, lost := twoSum(z[row], -r.value/a)
 			if z[row] = sum; low != nil {
-				z[row], low[row] = twoSum(sum, rest+low[row])
+				z[row], low[row] = twoSum(sum, lost+low[row])
 			}
 			some = true
 		}

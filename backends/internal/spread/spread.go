@@ -47,15 +47,19 @@ func Of(a *sparse.CSC, log func(float64) float64) Entries {
 
 // Diagonal returns the diagonal entries of a semidefinite matrix, which may be nil. No other entry is larger than both
 // of its row and column, and how small it is says nothing of their scale.
-func Diagonal(p *sparse.CSC, log func(float64) float64) Entries {
-	all, at := Of(p, log), 0
-	for k, i := range all.Row {
-		if i == all.Col[k] {
-			all.Row[at], all.Col[at], all.Log[at] = i, i, all.Log[k]
-			at++
+func Diagonal(p *sparse.CSC, log func(float64) float64) (e Entries) {
+	if p == nil {
+		return e
+	}
+	raw := p.RawMatrix()
+	for j := range len(raw.Indptr) - 1 {
+		for k := raw.Indptr[j]; k < raw.Indptr[j+1]; k++ {
+			if v := raw.Data[k]; raw.Ind[k] == j && v != 0 {
+				e.Add(j, j, log(math.Abs(v)))
+			}
 		}
 	}
-	return Entries{all.Row[:at], all.Col[:at], all.Log[:at]}
+	return e
 }
 
 // Terms are the logarithms of some entries of a vector.

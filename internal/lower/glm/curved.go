@@ -168,7 +168,8 @@ func raise(curve []float64, rows []bool) {
 func (p *Path) share(ctx context.Context, within bool) {
 	d := p.d
 	curve := make([]float64, d.n)
-	crew.Ranges(d.n, func(from, to int) {
+	crew.Each(d.threads, d.threads, func(k int) {
+		from, to := k*d.n/d.threads, (k+1)*d.n/d.threads
 		count := make([]float64, to-from)
 		for _, f := range p.folds {
 			floats.Add(curve[from:to], f.point.curve[from:to])

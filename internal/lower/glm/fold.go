@@ -251,11 +251,10 @@ type ending struct {
 // it is done again.
 func (f *fold) settle(ctx context.Context, w *Weights, end ending) {
 	const rounds, sweeps = 100, 3000 // at most: the gap says what they leave
-	left, steps := sweeps, 3
+	left, work := sweeps, 1e7
 	newtons := func(active []int) bool { // which are asked for again where coefficients depend on each other
-		most := steps
-		steps = min(2*steps, f.d.p*f.d.q+1) // as each but the last takes out one
-		return f.newtons(ctx, active, w, most)
+		defer func() { work *= 2 }()
+		return f.newtons(ctx, active, w, work)
 	}
 	for round := range rounds {
 		if ctx.Err() != nil || left == 0 {

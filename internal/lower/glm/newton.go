@@ -13,9 +13,9 @@ import (
 	"github.com/conetune/conetune/internal/lower/numerics"
 )
 
-// newtons takes Newton steps until one is not cut, at most so many, each over what the one before has left, and says
-// whether any moved.
-func (f *fold) newtons(ctx context.Context, active []int, w *Weights, most int) (moved bool) {
+// newtons takes Newton steps until one is not cut, or they have taken so many multiplications, each over what the one
+// before has left, and says whether any moved.
+func (f *fold) newtons(ctx context.Context, active []int, w *Weights, work float64) (moved bool) {
 	if s := f.byRows(active, w); s != nil {
 		solved, moved := f.solveDual(ctx, s, w)
 		if f.primal = !solved; moved {
@@ -23,14 +23,18 @@ func (f *fold) newtons(ctx context.Context, active []int, w *Weights, most int) 
 		}
 	}
 	if f.coupled(active, w) && !f.d.single {
-		most = 1
+		work = 0
 	}
-	for range most {
+	for range f.d.p*f.d.q + 1 { // as each but the last takes out a coefficient
+		order := 0.0
+		for _, u := range active {
+			order += float64(len(f.d.units[u]) * f.d.q)
+		}
 		went, cut := f.newton(active, w, func(features, unit []int, g []float64, w *Weights) []float64 {
 			return f.direction(ctx, features, unit, g, w)
 		})
 		moved = moved || went
-		if !went || !cut {
+		if work -= order * order * order; !went || !cut || work <= 0 {
 			break
 		}
 		active = f.active()

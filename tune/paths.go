@@ -239,7 +239,14 @@ func (c *compass) down(p *paths) error {
 		}
 	}
 	c.trials = 0
+	c.sharpen()
 	return c.search()
+}
+
+// sharpen has the next fits solved so far that their errors tell differences of compassGain.
+func (c *compass) sharpen() {
+	tells := compassGain * math.Max(math.Abs(c.best.value()), c.scale) / (farGaps * math.Abs(c.tried[0].value))
+	c.fits.gap = math.Min(c.fits.gap, tells)
 }
 
 // enough is the gap up to which a trial is above the best for certain: gaps are shares of the error without
@@ -372,6 +379,7 @@ func (c *compass) walk(points [][]float64, from int, first *trial) (best *trial,
 // differences at both ends, as the curve has kinks.
 func (c *compass) refine(of []float64) error {
 	for c.trials = 0; c.best.X != nil; {
+		c.sharpen()
 		xs, values := c.line(of)
 		least, at := c.best.value()-compassGain*math.Max(math.Abs(c.best.value()), c.scale), math.NaN()
 		for i := 1; i < len(xs); i++ {

@@ -123,18 +123,21 @@ func secondOfClasses(
 	for k := range x.K {
 		begin[k+1] = max(begin[k], begin[k+1])
 	}
-	h, out := make([]float64, size*size), make([]float64, size*size) // the former on and right of the diagonal
+	h := dense.Zeros(size * size) // the lower triangle by columns
 	if x.X.Dense() {
 		denseClasses(ctx, x, columns, begin, curve, weights, h, threads)
 	} else {
 		sparseClasses(ctx, x, columns, class, curve, weights, h)
 	}
-	for i, a := range order {
-		for l, b := range order[i:] {
-			v := h[i*size+i+l]
-			out[a*size+b], out[b*size+a] = v, v
-		}
+	dense.Mirror(h, size)
+	if slices.IsSorted(order) {
+		return h
 	}
+	for i, l := range order {
+		columns[l] = i
+	}
+	out := pick(h, size, columns)
+	dense.Mirror(out, size)
 	return out
 }
 

@@ -185,11 +185,14 @@ func (f *fold) propose(w *Weights) (join []int) {
 // bounds are those of feature j.
 func (d *Data) bounds(j int) (lo, hi float64) { return d.lower[j], d.upper[j] }
 
-// join takes units into the working set.
+// join takes units into the working set, which has those of a class one after the other, as have its products.
 func (f *fold) join(units []int) {
 	for _, u := range units {
 		f.inWork[u] = true
 		f.working = append(f.working, u)
+	}
+	if k := f.d.classes; k > 1 {
+		slices.SortStableFunc(f.working, func(a, b int) int { return a%k - b%k })
 	}
 }
 

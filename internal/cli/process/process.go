@@ -56,13 +56,14 @@ func goOn(usual int) {
 func Watch(ctx context.Context, stderr io.Writer) (watched context.Context, stop func()) {
 	// Nearly all that the machine or the container gives: beyond, the system kills without a word.
 	hundredth := memory.Available() / 100
-	thrift := false
+	now := usualPercent
 	w := &watchdog{
 		look: func() (used, limit, last int64) {
-			used, limit = memoryInUse()
-			if !thrift && used > thriftFrom && os.Getenv("GOGC") == "" {
-				thrift = true
-				debug.SetGCPercent(thriftPercent)
+			var live int64
+			used, live, limit = memoryInUse()
+			if percent := garbage(live); percent != now && os.Getenv("GOGC") == "" {
+				now = percent
+				debug.SetGCPercent(percent)
 			}
 			limit = min(limit, 90*hundredth)
 			return used, limit, min(limit+max(limit/8, 64<<20), 97*hundredth)
@@ -72,22 +73,29 @@ func Watch(ctx context.Context, stderr io.Writer) (watched context.Context, stop
 	return w.start(ctx)
 }
 
-// From so many bytes on, so many percent of garbage are let come together. What takes the memory then are numbers, in
-// which a collection has nothing to look for, so that it costs little.
+// Garbage is let come together as usual as long as it takes the heap to so many bytes at most, and beyond by so many
+// percent: what takes the memory then are numbers, in which a collection has nothing to look for, so that it costs
+// little.
 const (
 	thriftFrom    = 128 << 20
 	thriftPercent = 5
+	usualPercent  = 100
 )
 
+// garbage is how many percent of what the last collection left may come together.
+func garbage(live int64) int {
+	return int(max(thriftPercent, min(usualPercent, 100*(thriftFrom-live)/max(live, 1))))
+}
+
 // memoryInUse is the memory of the process: that of the Go runtime, which counts what it has promised and not yet used,
-// or with that of C libraries the resident one, whichever is more. limit is that of the Go runtime, which --memory or
-// GOMEMLIMIT sets.
-func memoryInUse() (used, limit int64) {
+// or with that of C libraries the resident one, whichever is more. live is what the last collection of garbage has left,
+// limit that of the Go runtime, which --memory or GOMEMLIMIT sets.
+func memoryInUse() (used, live, limit int64) {
 	sample := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"},
-		{Name: "/gc/gomemlimit:bytes"}}
+		{Name: "/gc/heap/live:bytes"}, {Name: "/gc/gomemlimit:bytes"}}
 	metrics.Read(sample)
-	mine := int64(sample[0].Value.Uint64()) - int64(sample[1].Value.Uint64())
-	return max(mine, residentMemory()), int64(sample[2].Value.Uint64())
+	of := func(k int) int64 { return int64(sample[k].Value.Uint64()) }
+	return max(of(0)-of(1), residentMemory()), of(2), of(3)
 }
 
 // JobProcess is set in a process that does a job of a batch.

@@ -77,15 +77,19 @@ func TestWatchdogExits(t *testing.T) {
 
 func TestMemoryInUse(t *testing.T) {
 	debug.FreeOSMemory() // what other tests left is not in use now, nor is it used again
-	before, limit := memoryInUse()
+	before, _, limit := memoryInUse()
 	require.Positive(t, before)
 	require.Positive(t, limit)
 	block := make([]byte, 256<<20)
 	for i := range block {
 		block[i] = 1
 	}
-	after, _ := memoryInUse()
+	runtime.GC()
+	after, live, _ := memoryInUse()
 	require.Greater(t, after, before+200<<20)
+	require.Greater(t, live, int64(256<<20))
+	require.Equal(t, []int{100, 100, 28, 5, 5}, []int{garbage(0), garbage(64 << 20), garbage(100 << 20),
+		garbage(127 << 20), garbage(live)}) // the heap goes to 128 MB, or a twentieth beyond what is left
 	require.Equal(t, byte(1), block[len(block)-1])
 }
 

@@ -205,8 +205,9 @@ func sparseClasses(ctx context.Context, x design.Classes, columns, class []int, 
 // else: between bounds, none; a median without half squares, a mean with these alone.
 func (f *fold) centre(w *Weights) {
 	d, k := f.d, f.d.classes
+	room := make([][2]float64, k)
 	for first := 0; first+k <= d.p; first += k {
-		kinks, slope, bend := make([][2]float64, 0, k), 0.0, 0.0 // where coefficients vanish, and their weights
+		kinks, slope, bend := room[:0], 0.0, 0.0 // where coefficients vanish, and their weights
 		for e := first; e < first+k; e++ {
 			if lo, hi := d.bounds(e); !f.inWork[e] || !math.IsInf(lo, -1) || !math.IsInf(hi, 1) {
 				break

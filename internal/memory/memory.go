@@ -22,6 +22,7 @@ import (
 	"runtime/debug"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // Fallback is what [Available] takes for the memory of the machine on systems other than
@@ -33,9 +34,9 @@ const addressSpace int64 = 1 << 31
 
 // Available returns the bytes that this process may use: the smallest of the physical
 // memory, the limit of its control group (versions 1 and 2, the groups above it too), its limit of
-// address space (ulimit -v), and, on a system of 32 bits, 2 GiB.
+// address space (ulimit -v), and, on a system of 32 bits, 2 GiB. The system is asked once.
 func Available() int64 {
-	n := system()
+	n := ofSystem()
 	if bits.UintSize == 32 {
 		n = min(n, addressSpace)
 	}
@@ -44,6 +45,8 @@ func Available() int64 {
 
 // More says how to get more memory, in the sentences of errors.
 const More = "GOMEMLIMIT gives more"
+
+var ofSystem = sync.OnceValue(system)
 
 // Default returns the budget: the memory limit of the Go runtime where one is set,
 // otherwise half of [Available].

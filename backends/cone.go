@@ -159,8 +159,20 @@ func smallestShift(size float64, in func(d float64) bool) float64 {
 		return 0
 	}
 	hi := math.Ldexp(max(size, 1e-290), -60)
-	for !in(hi) {
-		if hi *= 2; !(hi <= math.MaxFloat64) { // as where an entry is NaN
+	if !in(hi) { // by 2, 4, 16, .. times as much, and then the least power of two
+		far := func(power int) bool { v := math.Ldexp(hi, power); return !(v <= math.MaxFloat64) || in(v) }
+		out, inside := 0, 1
+		for ; !far(inside); inside *= 2 {
+			out = inside
+		}
+		for inside > out+1 {
+			if mid := (out + inside) / 2; far(mid) {
+				inside = mid
+			} else {
+				out = mid
+			}
+		}
+		if hi = math.Ldexp(hi, inside); !(hi <= math.MaxFloat64) { // as where an entry is NaN
 			return hi
 		}
 	}

@@ -310,3 +310,22 @@ func TestMovesEndInside(t *testing.T) {
 		}
 	}
 }
+
+// Of an equation of which each round leaves nine tenths, forty leave 0.9^40 = 0.015.
+func TestPolishRounds(t *testing.T) {
+	for _, c := range []struct{ left, rounds float64 }{{10, 40}, {1e6, 2}, {0.05, 1}, {math.NaN(), 40}} {
+		s := newSystem([]float64{1}, nil)
+		s.entries.Add(0, 0, 1)
+		s.end(1, 1)
+		s.weight[0] = 1
+		rounds, v := 0.0, 1.0
+		s.polish(func(lack float64) float64 {
+			require.InEpsilon(t, v, lack, 1e-9)
+			v *= 0.9
+			s.y[0], s.low[0] = v, 0
+			rounds++
+			return c.left * v
+		})
+		require.Equal(t, c.rounds, rounds, "%g", c.left)
+	}
+}

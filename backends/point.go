@@ -28,14 +28,15 @@ func (j *Judge) Polish(pt Point, eps float64) (Point, bool) {
 		if try > 0 { // from zero the change is the least x, of whose digits as few as may be are lost where z is large
 			clear(x)
 		}
-		t.polish(func() (enough bool) {
+		t.polish(func(float64) (left float64) {
 			clear(t.low)
 			s := slices.Clone(t.s)
 			exactSlacks(nil, p, x, t.lower, t.upper, t.loose, s)
 			if j.Optimal(x, s, z, eps) && j.Unsettled(x, s, z, eps) <= 1 {
 				pt, ok = Point{X: x, S: s, Z: z}, true
+				return 0
 			}
-			return ok
+			return math.NaN()
 		})
 	}
 	return pt, ok

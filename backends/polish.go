@@ -13,6 +13,8 @@ const (
 	// So many changes are made at most, and no more once one leaves over worthwhileDecrease of the residual before.
 	polishRounds       = 40
 	worthwhileDecrease = 0.95
+	// They end before where no more than polishMargin of what is wanted is left.
+	polishMargin = 1.0 / 16
 	// An entry of a multiplier or a direction may change by its own size, or by this part of the largest term of its
 	// equations.
 	freedomShare = 1e-3
@@ -102,13 +104,20 @@ func small(p *Problem, v, weight []float64, least float64) (out []bool) {
 // what was known.
 func (r *ray) polish(v []float64, zero []bool, best proof, err error, eps float64) (proof, error) {
 	s, move := r.begin(v, zero)
-	s.polish(func() (enough bool) {
+	s.polish(func(lack float64) (left float64) {
 		move()
 		next, nextErr := r.judge(s.y[:len(v)], s.low[:len(v)])
 		if nextErr == nil && (err != nil || next.residual < best.residual) {
 			best, err = next, nil
 		}
-		return err == nil && best.residual <= eps/16
+		switch {
+		case nextErr != nil && !(next.value < 0) && lack <= lastPlaces, // the equations hold, and it is none
+			err == nil && best.residual == 0:
+			return 0
+		case err != nil || eps == 0:
+			return math.NaN()
+		}
+		return best.residual / eps
 	})
 	return best, err
 }
@@ -304,25 +313,25 @@ func (s *system) within(p *Problem, offset int) {
 // largestEllipsoid is the dimension up to which the dense block of a cone is worth its price.
 const largestEllipsoid = 64
 
-// polish changes the unknowns by what the equations lack, in rounds, until enough says so or that does not fall any
-// more.
-func (s *system) polish(enough func() bool) {
+// polish changes the unknowns by what the equations lack, in rounds, until that does not fall any more, or would not
+// fall by enough in the rounds that are left. Judge, which is given what they lacked, says how many times more is left
+// than is wanted at most, NaN where it does not know.
+func (s *system) polish(judge func(lack float64) (left float64)) {
 	change, ok := newLeastChange(s)
 	if !ok {
 		return
 	}
 	right, last := make([]float64, len(s.terms)), math.Inf(1)
-	for range polishRounds {
+	for rounds := polishRounds - 1; rounds >= 0; rounds-- {
 		s.lack(right)
 		change.apply(right, s.low)
 		for i, v := range s.y { // what is not below the last places
 			s.y[i], s.low[i] = twoSum(v, s.low[i])
 		}
-		if enough() {
-			return
-		}
 		size := maxAbs(right)
-		if !(size < worthwhileDecrease*last) {
+		left := judge(size)
+		tooSlow := size > lastPlaces && left*math.Pow(size/last, float64(rounds)) > 1 // rounding falls at no rate
+		if left <= polishMargin || tooSlow || !(size < worthwhileDecrease*last) {
 			return
 		}
 		last = size

@@ -258,7 +258,9 @@ func (c *checker) dualInfeasible(p *Problem, x, low []float64) (proof, error) {
 	if out.value, out.negative, err = fallsBelowZero("q'x", &sum); err != nil {
 		return out, err
 	}
-	curved, moved := timesP(nil, p, x, low), timesA(nil, p, x, low) // nil adds nothing
+	known := c.known.about(p)
+	curved, at := timesP(nil, p, x, low), known.along(x, low) // nil adds nothing
+	moved := at.moved
 	bend, exact := make([]float64, n), true
 	for j := range curved {
 		bend[j] = curved[j].most()
@@ -270,7 +272,8 @@ func (c *checker) dualInfeasible(p *Problem, x, low []float64) (proof, error) {
 		rounding[i] = moved[i].most() - math.Abs(direction[i])
 	}
 	for row, k := range Rows(p.Cones) {
-		k.awayFromRecession(direction[row:row+k.Dim], rounding[row:row+k.Dim], left[row:row+k.Dim])
+		to := row + k.Dim
+		k.awayFromRecession(direction[row:to], at.s[row:to], rounding[row:to], left[row:to])
 	}
 	for _, v := range left {
 		exact = exact && v == 0
@@ -278,7 +281,7 @@ func (c *checker) dualInfeasible(p *Problem, x, low []float64) (proof, error) {
 	if exact {
 		return out, nil
 	}
-	sizeU, sizeZ := c.known.about(p).ofDual()
+	sizeU, sizeZ := known.ofDual()
 	var over weighing
 	for j, v := range bend {
 		if v != 0 {

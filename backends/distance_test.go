@@ -302,7 +302,7 @@ func TestMovesEndInside(t *testing.T) {
 			s := append([]float64(nil), v...)
 			c.intoRecession(s)
 			left, exact := make([]float64, c.Dim), make([]float64, c.Dim)
-			c.awayFromRecession(s, exact, left)
+			c.awayFromRecession(s, s, exact, left)
 			require.LessOrEqual(t, maxAbs(left), 1e-8*maxAbs(s), "%v", c.Kind)
 			if c.Kind != BoxCone {
 				require.Zero(t, c.Distance(s), "%v", c.Kind)

@@ -3,6 +3,7 @@ package backends
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // family is what the package knows of one kind of cone. A new kind is a file with its set and its dual, and a row of
@@ -157,9 +158,9 @@ func (c Cone) intoRecession(s []float64) {
 	}
 }
 
-// awayFromRecession writes into left how far the direction s, known up to rounding, is from
-// some point of the recession cone, entry by entry.
-func (c Cone) awayFromRecession(s, rounding, left []float64) {
+// awayFromRecession writes into left how far the direction s, known up to rounding, is from some point of the recession
+// cone, entry by entry: from near, which intoRecession has made of s, unless there is a barely.
+func (c Cone) awayFromRecession(s, near, rounding, left []float64) {
 	f := &families[c.Kind]
 	if c.Dim == 0 {
 		return
@@ -177,9 +178,11 @@ func (c Cone) awayFromRecession(s, rounding, left []float64) {
 		}
 		return
 	}
-	to := append([]float64(nil), s...)
-	f.own.intoBarely(c, to)
-	for i, v := range to {
+	if f.own.barely != nil {
+		near = slices.Clone(s)
+		f.own.barely(c, near)
+	}
+	for i, v := range near {
 		left[i] = math.Abs(v-s[i]) + rounding[i]
 	}
 }

@@ -167,11 +167,11 @@ func (c *checker) primal(p *Problem) *ray {
 func (c *checker) dual(p *Problem) *ray {
 	n, m := p.Dims()
 	slack := func(s, x, low []float64) []float64 {
-		for i, sum := range timesA(nil, p, x, low) {
-			s[i] = -sum.value()
-		}
+		copy(s, c.known.about(p).along(x, low).s)
 		for row, c := range Rows(p.Cones) {
-			c.intoRecession(s[row : row+c.Dim])
+			if families[c.Kind].own.barely != nil {
+				c.intoRecession(s[row : row+c.Dim])
+			}
 		}
 		return s
 	}

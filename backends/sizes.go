@@ -2,6 +2,7 @@ package backends
 
 import (
 	"math"
+	"slices"
 
 	"github.com/conetune/conetune/backends/internal/spread"
 	"github.com/conetune/conetune/internal/dense"
@@ -71,6 +72,36 @@ type weights struct {
 	bounds  singleBounds
 	bounded bool      // bounds are those of the problem
 	u, z    []float64 // sizesOfDual
+	asked   direction // the one that was asked for last
+}
+
+// direction is x + low, Ax in twice the precision, and s = -Ax, next to it in the recession cone of cones without a
+// barely.
+type direction struct {
+	x, low, s []float64
+	moved     []exactSum
+}
+
+// along returns the direction of x + low, of which low, nil for zero, is below the last places of x.
+func (w *weights) along(x, low []float64) *direction {
+	d := &w.asked
+	if low == nil {
+		low = make([]float64, len(x))
+	}
+	if d.moved != nil && slices.Equal(d.x, x) && slices.Equal(d.low, low) {
+		return d
+	}
+	d.x, d.low = append(d.x[:0], x...), append(d.low[:0], low...)
+	d.moved, d.s = timesA(d.moved, w.of, x, low), d.s[:0]
+	for _, sum := range d.moved {
+		d.s = append(d.s, -sum.value())
+	}
+	for row, c := range Rows(w.of.Cones) {
+		if families[c.Kind].own.barely == nil {
+			c.intoRecession(d.s[row : row+c.Dim])
+		}
+	}
+	return d
 }
 
 // forget keeps nothing but memory, and what is known of matrices that are as before.

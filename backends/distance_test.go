@@ -314,7 +314,7 @@ func TestMovesEndInside(t *testing.T) {
 // Of an equation of which each round leaves nine tenths, forty leave 0.9^40 = 0.015.
 func TestPolishRounds(t *testing.T) {
 	for _, c := range []struct{ left, rounds float64 }{{10, 40}, {1e6, 2}, {0.05, 1}, {math.NaN(), 40}} {
-		s := newSystem([]float64{1}, nil)
+		s := newSystem(&analysed{}, []float64{1}, nil)
 		s.entries.Add(0, 0, 1)
 		s.end(1, 1)
 		s.weight[0] = 1

@@ -100,7 +100,8 @@ func (j *Judge) tightened(pt Point) *tightened {
 	p, u, c := j.p, j.unitsOf(), &j.check
 	n, m := p.Dims()
 	t := &tightened{
-		system: newSystem(slices.Concat(pt.X, pt.Z), nil), s: slices.Clone(pt.S), loose: make([]bool, m),
+		system: newSystem(&c.known.about(p).last, slices.Concat(pt.X, pt.Z), nil),
+		s:      slices.Clone(pt.S), loose: make([]bool, m),
 	}
 	t.lower, t.upper = intervals(p.Cones)
 	for k, x := range pt.X {

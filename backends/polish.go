@@ -136,7 +136,7 @@ func (c *checker) primal(p *Problem) *ray {
 			return z, weight
 		},
 		begin: func(z []float64, zero []bool) (*system, func()) {
-			s := newSystem(z, zero)
+			s := newSystem(&c.known.about(p).last, z, zero)
 			intoDual(p, s.y, Cone.intoDual) // with room for changes
 			stored(p.A, func(_, i, j int, v float64) { s.entries.Add(i, j, v) })
 			s.end(len(p.Q), len(z))
@@ -187,7 +187,7 @@ func (c *checker) dual(p *Problem) *ray {
 			return s, weight
 		},
 		begin: func(x []float64, zero []bool) (*system, func()) {
-			s := newSystem(slices.Concat(x, make([]float64, m)), nil)
+			s := newSystem(&c.known.about(p).last, slices.Concat(x, make([]float64, m)), nil)
 			move := func() {
 				slack(s.y[n:], s.y[:n], s.low[:n])
 				for i, z := range zero {
@@ -231,11 +231,12 @@ type system struct {
 	y, low   []float64
 	weight   []float64 // how freely they may change, negative for not at all
 	local    []ellipsoid
+	last     *analysed
 }
 
-// newSystem has the unknowns y, some of them at zero.
-func newSystem(y []float64, zero []bool) *system {
-	s := &system{y: slices.Clone(y), low: make([]float64, len(y)), weight: make([]float64, len(y))}
+// newSystem has the unknowns y, some of them at zero, and the factor of the last one.
+func newSystem(last *analysed, y []float64, zero []bool) *system {
+	s := &system{last: last, y: slices.Clone(y), low: make([]float64, len(y)), weight: make([]float64, len(y))}
 	for i, z := range zero {
 		if z {
 			s.y[i] = 0
@@ -399,12 +400,28 @@ func newLeastChange(eq *system) (*leastChange, bool) {
 	if err != nil {
 		return nil, false
 	}
-	factor, err := ldl.AnalyzeWith(total, ptr, ind, sign, ldl.Options{Memory: enough})
-	if err != nil {
+	factor := eq.last.factorOf(ptr, ind, sign)
+	if factor == nil {
 		return nil, false
 	}
 	factor.Factorize(val, nil, 0, polishDelta)
 	return &leastChange{weight, eq.local, factor, make([]float64, total)}, true
+}
+
+// analysed is a factor with the pattern that it is for. Systems near one and the same ray, or point, have the same one.
+type analysed struct {
+	ptr, ind []int32
+	sign     []int8
+	factor   *ldl.Factor
+}
+
+// factorOf returns a factor for the pattern, nil where there is none.
+func (a *analysed) factorOf(ptr, ind []int32, sign []int8) *ldl.Factor {
+	if a.factor == nil || !slices.Equal(a.sign, sign) || !slices.Equal(a.ptr, ptr) || !slices.Equal(a.ind, ind) {
+		*a = analysed{ptr: ptr, ind: ind, sign: sign} // the memory of the last one goes first
+		a.factor, _ = ldl.AnalyzeWith(len(sign), ptr, ind, sign, ldl.Options{Memory: enough})
+	}
+	return a.factor
 }
 
 // apply adds the change for the right-hand side to y, unless it is not finite.

@@ -73,6 +73,7 @@ type weights struct {
 	bounded bool      // bounds are those of the problem
 	u, z    []float64 // sizesOfDual
 	asked   direction // the one that was asked for last
+	last    analysed  // of the last system
 }
 
 // direction is x + low, Ax in twice the precision, and s = -Ax, next to it in the recession cone of cones without a

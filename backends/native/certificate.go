@@ -108,7 +108,7 @@ func (e *embedding) inconsistent(primal, dual, look bool, eps float64) backends.
 	if primal && look {
 		clear(z)
 		copy(z[:f.zero], e.rz)
-		if f.mulAt(x, z); maxAbs(x) <= nearlyZero*maxAbs(z) {
+		if f.mulAt(x, z); maxAbs(x) < nearlyZero*maxAbs(z) {
 			e.proof = nearby(f.expand(e.x, e.s, z, 1).Z, eps, e.judge.ProvePrimalInfeasible)
 		}
 	}
@@ -123,7 +123,7 @@ func (e *embedding) inconsistent(primal, dual, look bool, eps float64) backends.
 		for j, v := range e.rx {
 			x[j] = -v
 		}
-		if f.mulA(z, x); maxAbs(z) <= nearlyZero*maxAbs(x) {
+		if f.mulA(z, x); maxAbs(z) < nearlyZero*maxAbs(x) {
 			e.proof = nearby(f.expandWith(x, e.s, e.z, 1, 0).X, eps, e.judge.ProveDualInfeasible)
 		}
 	}

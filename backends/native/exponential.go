@@ -9,46 +9,71 @@ import (
 // exponential is the exponential cone or its dual. F* is the explicit barrier B of the cone C, see point: z is in K*
 // exactly if toZ z is in C.
 type exponential struct {
-	toZ, fromZ mat3  // C from K*, and back
-	toS        mat3  // C from K
-	last, now  point // toZ z of the last z, and of that of the last factor
-	e          vec3
+	dual      bool
+	last, now point // toZ z of the last z, and of that of the last factor
+	e         vec3
 }
 
-// dualOfC is the T with Ty in C exactly if y is in the dual cone: -u exp(v/u) <= e w says that (u - v, -u, w) is in C.
-var dualOfC, fromDual = mat3{{1, -1, 0}, {-1, 0, 0}, {0, 0, 1}}, mat3{{0, -1, 0}, {-1, -1, 0}, {0, 0, 1}}
+// toDual is Tv, in C exactly if v is in the dual cone: -u exp(v/u) <= e w says that (u - v, -u, w) is in C. T is
+// symmetric.
+func toDual(v vec3) vec3 { return vec3{v[0] - v[1], -v[0], v[2]} }
+
+// fromDual is T^-1 v.
+func fromDual(v vec3) vec3 { return vec3{-v[1], -v[0] - v[1], v[2]} }
 
 // exponentials returns the barriers of such cones, or of their duals.
 func exponentials(dual bool) func(backends.Cone) barrier {
 	return func(backends.Cone) barrier {
 		if dual {
-			return &exponential{toZ: identity3, fromZ: identity3, toS: dualOfC,
-				e: vec3{-0.82783839906567869, 0.80510200158479528, 1.290927709856958}}
+			return &exponential{dual: true, e: vec3{-0.82783839906567869, 0.80510200158479528, 1.290927709856958}}
 		}
-		return &exponential{toZ: dualOfC, fromZ: fromDual, toS: identity3,
-			e: vec3{-1.051383943750229, 0.55640961860433846, 1.2589678864644602}}
+		return &exponential{e: vec3{-1.051383943750229, 0.55640961860433846, 1.2589678864644602}}
 	}
+}
+
+// toZ carries K* to C, and is its own transpose.
+func (c *exponential) toZ(z vec3) vec3 {
+	if c.dual {
+		return z
+	}
+	return toDual(z)
+}
+
+// fromZ is the inverse of toZ.
+func (c *exponential) fromZ(v vec3) vec3 {
+	if c.dual {
+		return v
+	}
+	return fromDual(v)
 }
 
 func (c *exponential) degree() int { return 3 }
 
 func (c *exponential) centre() []float64 { return c.e[:] }
 
-func (c *exponential) insideS(s []float64) bool { return value(c.toS.mul(vec3(s))) > 0 }
-func (c *exponential) insideZ(z []float64) bool { return value(c.toZ.mul(vec3(z))) > 0 }
+func (c *exponential) insideS(s []float64) bool {
+	v := vec3(s)
+	if c.dual {
+		v = toDual(v)
+	}
+	return value(v) > 0
+}
+
+func (c *exponential) insideZ(z []float64) bool { return value(c.toZ(vec3(z))) > 0 }
 
 // gradientAt: that of F* at z is toZ that of B.
-func (c *exponential) gradientAt(g, z []float64) (ok bool) {
-	if c.last, ok = at(c.toZ.mul(vec3(z))); ok {
-		v := c.toZ.mul(c.last.gradient())
-		copy(g, v[:])
+func (c *exponential) gradientAt(g, z []float64) bool {
+	if !c.last.at(c.toZ(vec3(z))) {
+		return false
 	}
-	return ok
+	v := c.toZ(c.last.gradient())
+	copy(g, v[:])
+	return true
 }
 
 func (c *exponential) shadow(out, s []float64) bool {
-	y, ok := conjugate(c.fromZ.mul(vec3(s)))
-	v := c.fromZ.mul(y)
+	y, ok := conjugate(c.fromZ(vec3(s)))
+	v := c.fromZ(y)
 	copy(out, v[:])
 	return ok
 }
@@ -58,22 +83,18 @@ func (c *exponential) factor(l, along []float64) {
 	c.now = c.last
 	y, z, psi := c.now.y[1], c.now.y[2], c.now.psi
 	a, b := math.Sqrt((y+psi)/psi), math.Sqrt((2*y+psi)/(y+psi))
-	g := c.now.slope
-	cols := mat3{g, {0, a / y, -1 / (psi * z * a) * y}, {0, 0, b / z}}
-	for j, v := range cols {
-		for i, x := range c.toZ.mul(v) {
-			l[3*i+j] = x
-		}
-	}
+	first, second, third := c.toZ(c.now.slope), c.toZ(vec3{0, a / y, -1 / (psi * z * a) * y}), b/z
+	l, along = l[:9], along[:3]
+	l[0], l[1], l[2] = first[0], second[0], 0
+	l[3], l[4], l[5] = first[1], second[1], 0
+	l[6], l[7], l[8] = first[2], second[2], third
 	along[0], along[1], along[2] = 1, math.Sqrt(psi/(y+psi)), b
 }
 
 func (c *exponential) third(out, ds, dz []float64) {
-	v := c.toZ.mul(c.now.third(c.now.solve(c.fromZ.mul(vec3(ds))), c.toZ.mul(vec3(dz))))
+	v := c.toZ(c.now.third(c.now.solve(c.fromZ(vec3(ds))), c.toZ(vec3(dz))))
 	copy(out, v[:])
 }
-
-var identity3 = mat3{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}
 
 // point is a point of the exponential cone C = {(x, y, z): y > 0, y exp(x/y) <= z} with what the derivatives of its
 // barrier share,
@@ -93,31 +114,28 @@ func value(p vec3) float64 {
 	return 0
 }
 
-// at returns the point y; false if it is not inside. The slope has log(z/y) = (psi + x)/y, without another logarithm;
-// the sum loses nothing that psi has not lost.
-func at(y vec3) (p point, ok bool) {
+// at makes it the point y; false if that is not inside. The slope has log(z/y) = (psi + x)/y, without another
+// logarithm; the sum loses nothing that psi has not lost.
+func (p *point) at(y vec3) bool {
 	p.y, p.psi = y, value(y)
-	if p.psi > 0 {
-		p.slope = vec3{-1, (p.psi+y[0])/y[1] - 1, y[1] / y[2]}.times(1 / p.psi)
-		return p, true
+	if !(p.psi > 0) {
+		return false
 	}
-	return p, false
+	p.slope = vec3{-1, (p.psi+y[0])/y[1] - 1, y[1] / y[2]}.times(1 / p.psi)
+	return true
 }
 
 // gradient returns that of B.
 func (p *point) gradient() vec3 { return p.slope.plus(1, vec3{0, 1 / p.y[1], 1 / p.y[2]}).times(-1) }
 
-// bend returns the Hessian of psi by psi.
-func (p *point) bend() mat3 {
-	y, z := p.y[1]*p.psi, p.y[2]*p.psi
-	return mat3{{}, {0, -1 / y, 1 / z}, {0, 1 / z, -p.y[1] / p.y[2] / z}}
-}
-
 // third returns the third derivative of B applied to u and v.
 func (p *point) third(u, v vec3) vec3 {
-	h, d, y, z := p.bend(), p.slope, p.y[1], p.y[2]
-	du, dv, hv := d.dot(u), d.dot(v), h.mul(v)
-	out := hv.times(du).plus(dv, h.mul(u)).plus(u.dot(hv)-2*du*dv, d)
+	d, y, z := p.slope, p.y[1], p.y[2]
+	hyy, hyz := -1/(y*p.psi), 1/(z*p.psi) // the Hessian of psi by psi
+	hzz := -y / z / (z * p.psi)
+	bend := func(v vec3) vec3 { return vec3{0, hyy*v[1] + hyz*v[2], hyz*v[1] + hzz*v[2]} }
+	du, dv, hv := d.dot(u), d.dot(v), bend(v)
+	out := hv.times(du).plus(dv, bend(u)).plus(u.dot(hv)-2*du*dv, d)
 	yyy, yzz, zzz := 1/y/y/p.psi, -1/z/z/p.psi, 2*y/z/z/z/p.psi
 	out[1] -= (yyy+2/y/y/y)*u[1]*v[1] + yzz*u[2]*v[2]
 	out[2] -= yzz*(u[1]*v[2]+u[2]*v[1]) + (zzz+2/z/z/z)*u[2]*v[2]
@@ -188,19 +206,7 @@ const (
 	omegaEnd = 1e-4
 )
 
-// Vectors and symmetric matrices of dimension 3.
-type (
-	vec3 [3]float64
-	mat3 [3][3]float64
-)
-
-func (m *mat3) mul(v vec3) vec3 {
-	return vec3{
-		m[0][0]*v[0] + m[0][1]*v[1] + m[0][2]*v[2],
-		m[1][0]*v[0] + m[1][1]*v[1] + m[1][2]*v[2],
-		m[2][0]*v[0] + m[2][1]*v[1] + m[2][2]*v[2],
-	}
-}
+type vec3 [3]float64
 
 func (v vec3) dot(o vec3) float64 { return v[0]*o[0] + v[1]*o[1] + v[2]*o[2] }
 

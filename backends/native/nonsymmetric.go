@@ -343,12 +343,19 @@ func (c *nonsymmetric) combined(d, s, _, ds, dz []float64, target float64) {
 
 // step returns a step that stays inside, at most boundaryError short of the longest.
 func (c *nonsymmetric) step(s, z, ds, dz []float64, limit float64) float64 {
-	in := func(v, dv []float64, inside func([]float64) bool, a float64) bool {
-		copy(c.at, v)
-		axpy(a, dv, c.at)
-		return inside(c.at)
-	}
-	return stepInside(limit, func(a float64) bool { return in(s, ds, c.b.insideS, a) && in(z, dz, c.b.insideZ, a) })
+	at := c.at
+	return stepInside(limit, func(a float64) bool {
+		for i, v := range s {
+			at[i] = v + a*ds[i]
+		}
+		if !c.b.insideS(at) {
+			return false
+		}
+		for i, v := range z {
+			at[i] = v + a*dz[i]
+		}
+		return c.b.insideZ(at)
+	})
 }
 
 // central says whether the point is in the neighbourhood nu (mu mu~ - 1) <= spread of the central path, with the mu of

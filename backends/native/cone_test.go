@@ -521,3 +521,19 @@ func TestSmallestEigenvalue(t *testing.T) {
 		})
 	}
 }
+
+// With one weight the root has the closed form (exp(right) - 1)/2.
+func TestConjugateRoot(t *testing.T) {
+	left := func(r float64) (value, slope, bend float64) { // 2 log(1 + 2r) - log(1 + 2r)
+		return math.Log1p(2 * r), 2 / (1 + 2*r), -4 / (1 + 2*r) / (1 + 2*r)
+	}
+	for right := 1e-300; right < 700; right *= 3 {
+		r, ok := conjugateRoot(right, 1, left)
+		require.True(t, ok, "%g", right)
+		require.InEpsilon(t, math.Expm1(right)/2, r, 1e-12, "%g", right)
+	}
+	for _, right := range []float64{0, -1, math.NaN(), math.Inf(1), 1e5} {
+		_, ok := conjugateRoot(right, 1, left)
+		require.False(t, ok, "%g", right)
+	}
+}

@@ -104,7 +104,7 @@ func (c *power) gradientAt(g, z []float64) bool {
 //	x_i = (1 + a_i + a_i g)/s_i,  z = -g s_z/|s_z|^2,
 //
 // where r = 1/g solves sum 2 a_i log(1 + (1 + a_i)/a_i r) - log(1 + 2r) = sum 2 a_i log(s_i/a_i) - 2 log |s_z|. The
-// left side is increasing, 2kr near 0 and at most that.
+// left side is increasing and concave, 2kr near 0 and at most that, and log r and a constant where r is large.
 func (c *power) shadow(out, s []float64) bool {
 	k := len(c.a)
 	right := 0.0
@@ -121,14 +121,17 @@ func (c *power) shadow(out, s []float64) bool {
 	if norm == 0 {
 		return true
 	}
-	r, ok := conjugateRoot(right-2*math.Log(norm), k, func(r float64) (value, slope float64) {
-		value, slope = -math.Log1p(2*r), -2/(1+2*r)
+	r, ok := conjugateRoot(right-2*math.Log(norm), k, func(r float64) (value, slope, bend float64) {
+		of := 2 / (1 + 2*r)
+		value, slope, bend = -math.Log1p(2*r), -of, of*of
 		for _, a := range c.a {
 			by := (1 + a) / a
+			of := by / (1 + by*r)
 			value += 2 * a * math.Log1p(by*r)
-			slope += 2 * a * by / (1 + by*r)
+			slope += 2 * a * of
+			bend -= 2 * a * of * of
 		}
-		return value, slope
+		return value, slope, bend
 	})
 	for i, a := range c.a {
 		out[i] += a / r / s[i]
@@ -139,38 +142,35 @@ func (c *power) shadow(out, s []float64) bool {
 	return ok
 }
 
-// conjugateRoot solves left(r) = right, as shadow has it for k weights, by Newton's method in log r, kept in a bracket.
-// False where the right side is not positive, as outside of the cone, or no number.
-func conjugateRoot(right float64, k int, left func(r float64) (value, slope float64)) (r float64, ok bool) {
+// conjugateRoot solves left(r) = right, as shadow has it for k weights, from the left by Halley's method, of third
+// order, and in log r where that is far. False where the right side is not positive, as outside of the cone, or no
+// number.
+func conjugateRoot(right float64, k int, left func(r float64) (value, slope, bend float64)) (r float64, ok bool) {
 	if !(right > 0) || math.IsInf(right, 1) {
 		return 0, false
 	}
-	lo, hi := 0.0, right/(2*float64(k))
-	for v, _ := left(hi); v < right; v, _ = left(hi) {
-		lo = hi
-		if hi *= 2; math.IsInf(hi, 1) {
-			return 0, false
-		}
-	}
-	r = hi
+	least := right / (2 * float64(k))
+	r = least
 	for range newtonSteps {
-		f, slope := left(r)
-		if f -= right; f < 0 {
-			lo = r
-		} else {
-			hi = r
+		value, slope, bend := left(r)
+		step := (right - value) / slope
+		if step > r {
+			r *= math.Exp(step / r)
+			continue
 		}
-		next := r * math.Exp(-f/(slope*r))
-		if !(next > lo && next < hi) {
-			next = (lo + hi) / 2
+		if turn := step * bend / slope; turn > -1 {
+			step /= 1 + turn/2
 		}
-		done := math.Abs(next-r) <= newtonEnd*r
-		if r = next; done {
+		last := r
+		if r = max(r+step, least); math.Abs(r-last) <= cubicEnd*r {
 			break
 		}
 	}
-	return r, true
+	return r, r <= math.MaxFloat64
 }
+
+// cubicEnd: a method of third order ends when the last step was relatively so small.
+const cubicEnd = 1e-5
 
 // curvature is the Hessian of B at y in terms in which nothing cancels near the boundary. With q_i = 2 a_i/x_i, zeta =
 // |z|, rho the component along z and D = diag((2 a_i share + 1 - a_i)/x_i^2), share = P/psi, elimination of rho leaves

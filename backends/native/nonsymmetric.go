@@ -131,8 +131,12 @@ const centralEnough = 1e-8
 
 // onPath makes H = mu Hess F*(z), which it is on the central path.
 func (c *nonsymmetric) onPath(z []float64, mu float64) {
-	c.seen.s[0] = math.NaN() // the barrier is at another z
-	c.b.gradientAt(c.gradient, z)
+	if p := &c.seen; slices.Equal(p.z, z) { // where the barrier is
+		copy(c.gradient, p.gradient)
+	} else {
+		p.z[0] = math.NaN() // no longer
+		c.b.gradientAt(c.gradient, z)
+	}
 	c.b.factor(c.factor, c.first)
 	c.square(mu)
 }
@@ -161,10 +165,7 @@ func (c *nonsymmetric) smooth(s, z []float64, mu float64) {
 		}
 		size := dot(w.d, w.step) / target
 		scaleBy(w.step, -1)
-		a := c.step(s, z, w.step, w.step, 1)
-		if a < 1 {
-			a *= stepFraction
-		}
+		a := 1.0
 		for ; a >= smoothingStep; a *= backtrack {
 			copy(w.s, s)
 			copy(w.z, z)
@@ -174,6 +175,9 @@ func (c *nonsymmetric) smooth(s, z []float64, mu float64) {
 				copy(s, w.s)
 				copy(z, w.z)
 				break
+			}
+			if a == 1 { // it may be outside
+				a = min(1, c.step(s, z, w.step, w.step, 1)*stepFraction/backtrack)
 			}
 		}
 		if a < smoothingStep || target == mu && (size <= smoothingEnd*smoothingEnd || converged(size, last)) {
@@ -189,7 +193,7 @@ const (
 	// smoothingStep nevertheless, mu is rounding. The last one is below smoothingEnd, of which the square is left.
 	smoothingFactor = 0.1
 	smoothingStep   = 0.01
-	smoothingEnd    = 1e-4
+	smoothingEnd    = 1e-3
 )
 
 // converged says, by the squared decrements of a step and of the last one, that Newton's method ends: from a decrement

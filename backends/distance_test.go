@@ -311,6 +311,20 @@ func TestMovesEndInside(t *testing.T) {
 	}
 }
 
+func TestSmallestShift(t *testing.T) {
+	for least := 1e-17; least < 1e300; least *= 7 {
+		asked := 0
+		d := smallestShift(1, func(d float64) bool {
+			asked++
+			return d >= least
+		})
+		require.InEpsilon(t, least, d, 1e-9)
+		require.GreaterOrEqual(t, d, least)
+		require.Less(t, asked, 60, "%g", least) // of which 34 make the digits
+	}
+	require.True(t, math.IsInf(smallestShift(1, func(float64) bool { return false }), 1))
+}
+
 // Of an equation of which each round leaves nine tenths, forty leave 0.9^40 = 0.015.
 func TestPolishRounds(t *testing.T) {
 	for _, c := range []struct{ left, rounds float64 }{{10, 40}, {1e6, 2}, {0.05, 1}, {math.NaN(), 40}} {

@@ -18,13 +18,13 @@ import (
 //	s~ = -grad F*(z),  z~ = -grad F(s),  mu = s'z/nu,  mu~ = s~'z~/nu,  mu mu~ >= 1,
 //	H = ss'/s'z + dd'/d'e + G G',  d = s - mu s~,  e = z - mu z~,
 //
-// where GG' is what the BFGS update of M = mu Hess F*(z) leaves of it beside s and s~: with M = LL', G is L
-// without its part in the span of L'z and L'z~.
+// where GG' is what the BFGS update of M = mu Hess F*(z) leaves of it beside s and s~: with M = LL', the columns of G
+// are those of LQ after the first two, Q being orthogonal with the span of L'z and L'z~ in its first two.
 type nonsymmetric struct {
 	b                    barrier
 	centre               []float64 // e with e = -grad F*(e)
 	s, z, gradient       []float64 // the pair of the scaling, and the gradient of F* at z
-	factor, root         []float64 // by rows: L of the Hessian of F* at z, then G; a root of H with two more columns
+	factor, root         []float64 // by rows: L of the Hessian of F* at z, then LQ; a root of H
 	at, u, first, second []float64 // work space
 	walk                 struct{ d, step, s, z []float64 }
 	seen                 sight
@@ -68,7 +68,7 @@ func newNonsymmetric(b barrier, n int, within dense.Within) *nonsymmetric {
 	c := &nonsymmetric{b: b, centre: b.centre(), within: within}
 	allocate(n, &c.s, &c.z, &c.gradient, &c.at, &c.u, &c.first, &c.second, &c.walk.d, &c.walk.step, &c.walk.s,
 		&c.walk.z, &c.seen.s, &c.seen.z, &c.seen.gradient, &c.seen.shadow)
-	slab := make([]float64, n*n+(n+1)*(n+2))
+	slab := make([]float64, n*n+(n+1)*n)
 	c.factor, c.root = slab[:n*n:n*n], slab[n*n:]
 	return c
 }
@@ -79,7 +79,7 @@ const pathVectors = 30
 // bytesOfPath is what such a cone takes.
 func bytesOfPath(c backends.Cone) (own, shared int64) {
 	n := int64(c.Dim)
-	return 8 * (3*n*n + pathVectors*n), 0
+	return 8 * (2*n*n + pathVectors*n), 0
 }
 
 // look computes what central and scale ask of a pair, or takes it from the last look: scale comes to the pair that
@@ -253,14 +253,13 @@ func stepInside(limit float64, in func(a float64) bool) float64 {
 const boundaryError = 1e-3
 
 func (c *nonsymmetric) solvePlus(v []float64) bool {
-	n := len(v)
-	m, h := n+2, c.factor
+	n, h := len(v), c.factor
 	for i := range n {
 		if c.within.Stop.Reached(n * (n - i)) {
 			return false
 		}
 		for j := i; j < n; j++ {
-			h[i*n+j] = dot(c.root[i*m:i*m+m], c.root[j*m:j*m+m])
+			h[i*n+j] = dot(c.root[i*n:i*n+n], c.root[j*n:j*n+n])
 		}
 		h[i*n+i]++
 	}
@@ -273,39 +272,45 @@ func (c *nonsymmetric) solvePlus(v []float64) bool {
 
 // square writes the root of H = mu LL'.
 func (c *nonsymmetric) square(mu float64) {
-	n, m, root := len(c.z), len(c.z)+2, math.Sqrt(mu)
-	for i := range n {
-		if c.within.Stop.Reached(n) {
-			return
-		}
-		row := c.root[i*m : i*m+m]
-		row[0], row[1] = 0, 0
-		for j, v := range c.factor[i*n : i*n+n] {
-			row[2+j] = root * v
-		}
+	root := math.Sqrt(mu)
+	for i, v := range c.factor {
+		c.root[i] = root * v
 	}
+	c.within.Stop.Reached(len(c.factor))
 }
 
-// update writes H for a pair away from the central path, with G in the place of L, whose L'z is there.
+// update writes H for a pair away from the central path, with LQ in the place of L, whose L'z is there: Q is a product
+// of two reflections.
 func (c *nonsymmetric) update(mu, nu, apart float64) {
 	n := len(c.z)
 	c.direction(c.second, c.seen.shadow)
-	normalise(c.first)
-	for range 2 { // twice, for the digits
-		axpy(-dot(c.first, c.second), c.first, c.second)
-		normalise(c.second)
-	}
+	first, second := c.first, c.second[1:]
+	byFirst, _ := reflection(first)
+	axpy(byFirst*dot(first, c.second), first, c.second)
+	bySecond, _ := reflection(second)
 	for i := range n {
 		row := c.factor[i*n : i*n+n]
-		axpy(-dot(row, c.first), c.first, row)
-		axpy(-dot(row, c.second), c.second, row)
+		axpy(byFirst*dot(row, first), first, row)
+		axpy(bySecond*dot(row[1:], second), second, row[1:])
 	}
 	c.square(mu)
 	along, across := math.Sqrt(1/(nu*mu)), math.Sqrt(1/(nu*mu*apart))
 	for i, s := range c.s {
-		row := c.root[i*(n+2):]
+		row := c.root[i*n:]
 		row[0], row[1] = along*s, across*(s+mu*c.gradient[i])
 	}
+}
+
+// reflection overwrites x with the v of the reflection y + by v'y v that takes it to a multiple of the first axis,
+// which is the second result (Householder 1958).
+func reflection(x []float64) (by, on float64) {
+	norm := norm2(x)
+	if !(norm > 0) {
+		return 0, 0
+	}
+	on = -math.Copysign(norm, x[0])
+	x[0] -= on
+	return 1 / (on * x[0]), on
 }
 
 // direction writes L'v into out.
@@ -317,18 +322,15 @@ func (c *nonsymmetric) direction(out, v []float64) {
 	}
 }
 
-// normalise gives v the length one.
-func normalise(v []float64) { dense.Scale(v, 1/norm2(v)) }
-
 func (c *nonsymmetric) mulH(out, v []float64) {
-	n, m := len(v), len(v)+2
-	along := c.root[n*m:]
+	n := len(v)
+	along := c.root[n*n:]
 	clear(along)
 	for i, x := range v {
-		axpy(x, c.root[i*m:][:m], along)
+		axpy(x, c.root[i*n:][:n], along)
 	}
 	for i := range out {
-		out[i] = dot(c.root[i*m:][:m], along)
+		out[i] = dot(c.root[i*n:][:n], along)
 	}
 }
 
@@ -374,24 +376,19 @@ const spread = 100
 
 func (c *nonsymmetric) block() block { return basisBlock }
 
-// basis makes root triangular by reflections (Householder 1958), of which each row keeps what its own size allows. u is
-// its inverse.
+// basis makes root triangular by reflections, of which each row keeps what its own size allows. u is its inverse.
 func (c *nonsymmetric) basis(order []int32, u, values []float64) (shift float64) {
-	n, m := len(order), len(order)+2
+	n := len(order)
 	for k, i := range order {
-		row, own := c.root[int(i)*m:][:m], u[k*n:][:k+1]
+		row, own := c.root[int(i)*n:][:n], u[k*n:][:k+1]
 		x := row[k:]
-		if norm := norm2(x); norm > 0 {
-			diagonal := -math.Copysign(norm, x[0])
-			x[0] -= diagonal
-			by := 1 / (diagonal * x[0])
-			for _, o := range order[k+1:] {
-				y := c.root[int(o)*m:][k:m]
-				axpy(by*dot(x, y), x, y)
-			}
-			clear(x)
-			x[0] = diagonal
+		by, on := reflection(x)
+		for _, o := range order[k+1:] {
+			y := c.root[int(o)*n:][k:n]
+			axpy(by*dot(x, y), x, y)
 		}
+		clear(x)
+		x[0] = on
 		clear(own)
 		for j := range k {
 			axpy(-row[j]/x[0], u[j*n:][:j+1], own)

@@ -211,11 +211,6 @@ func (c *checker) dual(p *Problem) *ray {
 				}
 			}
 			s.within(p, n)
-			for u := n; u < len(s.y); u++ {
-				if s.weight[u] == 0 {
-					s.weight[u] = -1
-				}
-			}
 			return s, move
 		},
 	}

@@ -445,6 +445,32 @@ func TestMoreCoefficientsThanRows(t *testing.T) {
 	require.InEpsilon(t, train, s.Objective[0], 1e-10)
 }
 
+// A course has the slope and the curvature along what is left of a direction, as products of all columns have them.
+func TestCourse(t *testing.T) {
+	table := made(3, 12, 30, 1) // by residuals
+	table.Weights = []float64{1, 2, 1, 3, 1, 1, 2, 1, 0.5, 1, 4, 1}
+	d := must.Of(New(context.Background(), table))(t)
+	f, w, features := d.newFold(0), &Weights{L2: slices.Repeat([]float64{0.3}, 30)}, []int{4, 7, 20, 21}
+	f.join(features)
+	f.products.begin(f)
+	step, moved, descent := []float64{1, -2, 0.5, 3}, make([]float64, 4), []float64{5, -1, 2, 1}
+	c := f.course(features, slices.Clone(step), descent, w, true)
+	require.IsType(t, &residualTrail{}, c.trail)
+	for e, at := range []float64{0.1, 0.4, 0.4} {
+		c.stop(e, at)
+		moved[e], step[e] = at*step[e], 0
+		now, image := make([]float64, 4), make([]float64, 4)
+		floats.AddScaledTo(now, moved, at, step)
+		f.work.times(features, now, image)
+		floats.AddScaled(image, 0.3, now)
+		require.InDelta(t, floats.Dot(step, descent)-floats.Dot(step, image), c.slope, 1e-12)
+		clear(image)
+		f.work.times(features, step, image)
+		floats.AddScaled(image, 0.3, step)
+		require.InDelta(t, floats.Dot(step, image), c.curve, 1e-12)
+	}
+}
+
 // What is added to the coefficients of all classes of a feature makes their penalties as small as can be.
 func TestCentre(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))

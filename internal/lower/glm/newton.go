@@ -95,17 +95,8 @@ func (f *fold) follow(features, unit []int, step, descent []float64, w *Weights)
 		}
 	}
 	slices.SortFunc(stops, func(a, b stop) int { return cmp.Or(cmp.Compare(a.at, b.at), a.e-b.e) })
-	times := func(step []float64) []float64 { // the curvature with a direction
-		out := make([]float64, len(step))
-		f.work.times(features, step, out)
-		for e, v := range step {
-			out[e] += w.second(features[e/q]) * v
-		}
-		return out
-	}
-	image, one, at := times(step), make([]float64, len(step)), 0.0
+	c := f.course(features, step, descent, w, len(stops) > 0)
 	for k := 0; ; k++ {
-		linear, square := dense.Dot(descent, step), dense.Dot(image, step)
 		var ways []way
 		for e, s := range step {
 			if u := unit[e/q]; norms[e/q] > 0 {
@@ -117,7 +108,7 @@ func (f *fold) follow(features, unit []int, step, descent []float64, w *Weights)
 			}
 		}
 		slope := func(t float64) float64 {
-			value := linear - t*square
+			value := c.slope - t*c.curve
 			for _, n := range ways {
 				value -= n.weight * (n.bs + t*n.ss) / math.Sqrt(max(n.bb+t*(2*n.bs+t*n.ss), math.SmallestNonzeroFloat64))
 			}
@@ -127,11 +118,11 @@ func (f *fold) follow(features, unit []int, step, descent []float64, w *Weights)
 		if !(first > 0) {
 			break
 		}
-		if square > 0 {
-			by = first / square // or less, as norms bend
+		if c.curve > 0 {
+			by = first / c.curve // or less, as norms bend
 		}
 		if k < len(stops) {
-			by = min(by, stops[k].at-at)
+			by = min(by, stops[k].at-c.at)
 		}
 		if math.IsInf(by, 1) {
 			return false, false // along which nothing is penalised
@@ -142,14 +133,12 @@ func (f *fold) follow(features, unit []int, step, descent []float64, w *Weights)
 			return slope(by), true, false
 		})
 		dense.Axpy(by, step, b)
-		if moved = moved || by > 0; k == len(stops) || by < stops[k].at-at {
+		if moved = moved || by > 0; k == len(stops) || by < stops[k].at-c.at {
 			break
 		}
-		dense.Axpy(-by, image, descent)
 		e := stops[k].e
-		at, one[e] = stops[k].at, step[e]
-		dense.Axpy(-1, times(one), image)
-		b[e], step[e], one[e], cut, moved = end[e], 0, 0, true, true
+		c.stop(e, stops[k].at)
+		b[e], cut, moved = end[e], true, true
 	}
 	if moved {
 		for i, j := range features {

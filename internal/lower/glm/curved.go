@@ -440,7 +440,8 @@ func (p *Path) solveCurved(ctx context.Context, tol float64) {
 		pt, before := f.point, f.gap
 		f.measure(f.weights)
 		f.joins = f.violators(f.weights)
-		if f.gap <= tol*f.null() {
+		// Where labels are told apart, the objective falls to zero with the weights, and so must the gap.
+		if f.gap <= min(tol*f.null(), math.Sqrt(tol)*f.objective) {
 			f.solved = pt.last || !whole || Sparse(d.x) && len(f.active()) > mostSparse // which have few Newton steps
 			pt.last, pt.own = true, pt.own || whole
 			return

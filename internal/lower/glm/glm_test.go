@@ -445,6 +445,22 @@ func TestMoreCoefficientsThanRows(t *testing.T) {
 	require.InEpsilon(t, train, s.Objective[0], 1e-10)
 }
 
+// Where a feature tells labels apart, its coefficient b at the weight l solves 1 / (1 + exp(b)) = l, and a row costs
+// -log(1-l): fits at small weights are as near to that, for their size, as those at large ones.
+func TestSeparableDown(t *testing.T) {
+	x := mat.NewDense(20, 1, nil)
+	table := &Table{X: x, Y: [][]float64{make([]float64, 20)}, Loss: Logistic{}, Folds: [][]int{{0, 1}}}
+	for i := range 20 {
+		table.Y[0][i] = float64(1 - 2*(i%2))
+		x.Set(i, 0, table.Y[0][i])
+	}
+	path := must.Of(New(context.Background(), table))(t).Path(context.Background())
+	for l := 0.1; l > 1e-9; l /= 10 {
+		s := must.Of(path.Solve(context.Background(), &Weights{Norm: []float64{l}}, 1e-4))(t)
+		require.InEpsilon(t, -math.Log1p(-l), s.Validation[0], 0.07, "weight %g", l)
+	}
+}
+
 // A course has the slope and the curvature along what is left of a direction, as products of all columns have them.
 func TestCourse(t *testing.T) {
 	table := made(3, 12, 30, 1) // by residuals

@@ -88,7 +88,7 @@ func garbage(live int64) int {
 }
 
 // memoryInUse is the memory of the process: that of the Go runtime, which counts what it has promised and not yet used,
-// or with that of C libraries the resident one, whichever is more. live is what the last collection of garbage has left,
+// or with that of C libraries the resident one, whichever is more. live is what the last collection of garbage left,
 // limit that of the Go runtime, which --memory or GOMEMLIMIT sets.
 func memoryInUse() (used, live, limit int64) {
 	sample := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"},

@@ -10,38 +10,47 @@ import (
 // course is a direction of coefficients whose entries become zero one by one, as coefficients stop, with the slope of
 // the objective along what is left of it, less its sign, and the curvature, but for norms of several coefficients.
 type course struct {
-	f               *fold
-	features        []int
-	w               *Weights
-	step, descent   []float64 // what is left, and the descents at the beginning
-	trail           trail
+	f             *fold
+	features      []int
+	w             *Weights
+	step, descent []float64 // what is left, and the descents at the beginning
+	// products are those of entry e with what is left of the direction, and with the moves of coefficients that have
+	// stopped, by the curvature of the loss; drop makes an entry zero, after a move.
+	products        func(e int) (left, gone float64)
+	drop            func(e int, step, move float64)
 	at              float64 // how far it has come
 	slope, curve    float64
 	least, flattest float64 // below which they are made anew, as sums of many terms have lost digits
 }
 
-// trail has the products of a direction with the curvature of the loss.
-type trail interface {
-	// of are those of entry e with what is left of the direction, and with the moves of coefficients that have stopped.
-	of(e int) (left, gone float64)
-	// stop makes an entry zero, after a move.
-	stop(e int, step, move float64)
-}
-
 // lostDigits is the share of a sum at the beginning that has half of its digits.
 const lostDigits = 1e-8
 
-// course is that of a step, which may have stops.
+// course is that of a step, which may have stops: where fits work by residuals, these cost a column.
 func (f *fold) course(features []int, step, descent []float64, w *Weights, stops bool) *course {
-	c := &course{f: f, features: features, w: w, step: step, descent: descent}
+	c, q := &course{f: f, features: features, w: w, step: step, descent: descent}, f.d.q
 	if s, ok := f.work.(*residual); ok && stops {
-		t := &residualTrail{features, s.alike(), s.alike()}
-		t.left.move(step, features)
-		c.trail = t
+		left, gone := s.alike(), s.alike()
+		left.move(step, features)
+		c.products = func(e int) (float64, float64) { return -left.at(features[e/q], e%q), -gone.at(features[e/q], e%q) }
+		c.drop = func(e int, step, move float64) {
+			one, feature := make([]float64, q), features[e/q:e/q+1]
+			one[e%q] = -step
+			left.move(one, feature)
+			one[e%q] = move
+			gone.move(one, feature)
+		}
 	} else {
-		p := &productTrail{f.work, features, make([]float64, len(step)), make([]float64, len(step))}
-		f.work.times(features, step, p.left)
-		c.trail = p
+		left, gone := make([]float64, len(step)), make([]float64, len(step))
+		f.work.times(features, step, left)
+		c.products = func(e int) (float64, float64) { return left[e], gone[e] }
+		c.drop = func(e int, step, move float64) {
+			one, column := make([]float64, len(left)), make([]float64, len(left))
+			one[e] = 1
+			f.work.times(features, one, column)
+			dense.Axpy(-step, column, left)
+			dense.Axpy(move, column, gone)
+		}
 	}
 	c.renew()
 	return c
@@ -49,7 +58,7 @@ func (f *fold) course(features []int, step, descent []float64, w *Weights, stops
 
 // of has the half squares, too.
 func (c *course) of(e int) (left, gone float64) {
-	left, gone = c.trail.of(e)
+	left, gone = c.products(e)
 	return left + c.w.second(c.features[e/c.f.d.q])*c.step[e], gone
 }
 
@@ -71,33 +80,13 @@ func (c *course) stop(e int, at float64) {
 	c.slope, c.at = c.slope-(at-c.at)*c.curve, at
 	s := c.step[e]
 	left, gone := c.of(e)
-	c.trail.stop(e, s, at*s)
+	c.drop(e, s, at*s)
 	c.step[e] = 0
 	without, _ := c.of(e)
 	c.slope, c.curve = c.slope-s*(c.descent[e]-at*left-gone), c.curve-s*(left+without)
 	if !(math.Abs(c.slope) > c.least) || !(c.curve > c.flattest) {
 		c.renew()
 	}
-}
-
-// residualTrail has changes of residuals, so that a stop costs a column.
-type residualTrail struct {
-	features   []int
-	left, gone *residual
-}
-
-func (t *residualTrail) of(e int) (left, gone float64) {
-	q := len(t.left.r)
-	return -t.left.at(t.features[e/q], e%q), -t.gone.at(t.features[e/q], e%q)
-}
-
-func (t *residualTrail) stop(e int, step, move float64) {
-	q := len(t.left.r)
-	one, feature := make([]float64, q), t.features[e/q:e/q+1]
-	one[e%q] = -step
-	t.left.move(one, feature)
-	one[e%q] = move
-	t.gone.move(one, feature)
 }
 
 // alike has the same columns and no residuals.
@@ -108,21 +97,4 @@ func (s *residual) alike() *residual {
 		to.r[k] = make([]float64, len(r))
 	}
 	return &to
-}
-
-// productTrail has the products.
-type productTrail struct {
-	work       work
-	features   []int
-	left, gone []float64
-}
-
-func (t *productTrail) of(e int) (left, gone float64) { return t.left[e], t.gone[e] }
-
-func (t *productTrail) stop(e int, step, move float64) {
-	one, column := make([]float64, len(t.left)), make([]float64, len(t.left))
-	one[e] = 1
-	t.work.times(t.features, one, column)
-	dense.Axpy(-step, column, t.left)
-	dense.Axpy(move, column, t.gone)
 }

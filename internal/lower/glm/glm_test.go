@@ -471,7 +471,7 @@ func TestCourse(t *testing.T) {
 	f.products.begin(f)
 	step, moved, descent := []float64{1, -2, 0.5, 3}, make([]float64, 4), []float64{5, -1, 2, 1}
 	c := f.course(features, slices.Clone(step), descent, w, true)
-	require.IsType(t, &residualTrail{}, c.trail)
+	require.IsType(t, &residual{}, f.work)
 	for e, at := range []float64{0.1, 0.4, 0.4} {
 		c.stop(e, at)
 		moved[e], step[e] = at*step[e], 0

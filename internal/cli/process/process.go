@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
 	"syscall"
@@ -25,7 +24,7 @@ func Begin() (context.Context, io.Writer) {
 	// which is bad input here; so it ends by the signal SIGABRT.
 	debug.SetTraceback("crash")
 	if os.Getenv("GOGC") == "" {
-		startLate()
+		debug.SetGCPercent(latePercent)
 	}
 	prepareSystem()
 	ctx, stop := context.Background(), context.CancelFunc(func() {})
@@ -40,28 +39,16 @@ func Begin() (context.Context, io.Writer) {
 	return ctx, os.Stdout
 }
 
-// startLate lets the first collection of garbage wait for a heap of 8 MB, not 4, which many commands never come to.
-func startLate() { runtime.AddCleanup(new(*int), goOn, debug.SetGCPercent(late)) }
-
-const late = 200
-
-// goOn goes on with the usual percent, where that is still late.
-func goOn(usual int) {
-	if now := debug.SetGCPercent(usual); now != late {
-		debug.SetGCPercent(now)
-	}
-}
-
 // Watch ends the process when it takes too much memory, see [watchdog]. The watch is over with stop.
 func Watch(ctx context.Context, stderr io.Writer) (watched context.Context, stop func()) {
 	// Nearly all that the machine or the container gives: beyond, the system kills without a word.
 	hundredth := memory.Available() / 100
-	now := usualPercent
+	now := latePercent
 	w := &watchdog{
 		look: func() (used, limit, last int64) {
 			var live int64
 			used, live, limit = memoryInUse()
-			if percent := garbage(live); percent != now && os.Getenv("GOGC") == "" {
+			if percent := garbage(live); live > 0 && percent != now && os.Getenv("GOGC") == "" {
 				now = percent
 				debug.SetGCPercent(percent)
 			}
@@ -73,18 +60,22 @@ func Watch(ctx context.Context, stderr io.Writer) (watched context.Context, stop
 	return w.start(ctx)
 }
 
-// Garbage is let come together as usual as long as it takes the heap to so many bytes at most, and beyond by so many
-// percent: what takes the memory then are numbers, in which a collection has nothing to look for, so that it costs
-// little.
+// Garbage is let come together until the heap has easeTo bytes, or twice what the last collection left, up to
+// thriftFrom, and beyond by thriftPercent of that: what takes the memory then are numbers, in which a collection has
+// nothing to look for, so that it costs little. The first collection, to which many commands never come, waits for 8 MB
+// and not 4.
 const (
+	easeTo        = 16 << 20
 	thriftFrom    = 128 << 20
 	thriftPercent = 5
-	usualPercent  = 100
+	leastHeap     = 4 << 20 // of the Go runtime
+	latePercent   = 200
 )
 
 // garbage is how many percent of what the last collection left may come together.
 func garbage(live int64) int {
-	return int(max(thriftPercent, min(usualPercent, 100*(thriftFrom-live)/max(live, 1))))
+	heap := max(easeTo, min(2*live, thriftFrom))
+	return int(max(thriftPercent, 100*(heap-live)/max(live, leastHeap)))
 }
 
 // memoryInUse is the memory of the process: that of the Go runtime, which counts what it has promised and not yet used,

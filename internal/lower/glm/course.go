@@ -14,9 +14,9 @@ type course struct {
 	features      []int
 	w             *Weights
 	step, descent []float64 // what is left, and the descents at the beginning
-	// products are those of entry e with what is left of the direction, and with the moves of coefficients that have
-	// stopped, by the curvature of the loss; drop makes an entry zero, after a move.
-	products        func(e int) (left, gone float64)
+	// left and gone are the products of entry e with what is left of the direction, and with the moves of coefficients
+	// that have stopped, by the curvature of the loss; drop makes an entry zero, after a move.
+	left, gone      func(e int) float64
 	drop            func(e int, step, move float64)
 	at              float64 // how far it has come
 	slope, curve    float64
@@ -32,7 +32,8 @@ func (f *fold) course(features []int, step, descent []float64, w *Weights, stops
 	if s, ok := f.work.(*residual); ok && stops {
 		left, gone := s.alike(), s.alike()
 		left.move(step, features)
-		c.products = func(e int) (float64, float64) { return -left.at(features[e/q], e%q), -gone.at(features[e/q], e%q) }
+		c.left = func(e int) float64 { return -left.at(features[e/q], e%q) }
+		c.gone = func(e int) float64 { return -gone.at(features[e/q], e%q) }
 		c.drop = func(e int, step, move float64) {
 			one, feature := make([]float64, q), features[e/q:e/q+1]
 			one[e%q] = -step
@@ -43,7 +44,7 @@ func (f *fold) course(features []int, step, descent []float64, w *Weights, stops
 	} else {
 		left, gone := make([]float64, len(step)), make([]float64, len(step))
 		f.work.times(features, step, left)
-		c.products = func(e int) (float64, float64) { return left[e], gone[e] }
+		c.left, c.gone = func(e int) float64 { return left[e] }, func(e int) float64 { return gone[e] }
 		c.drop = func(e int, step, move float64) {
 			one, column := make([]float64, len(left)), make([]float64, len(left))
 			one[e] = 1
@@ -56,19 +57,16 @@ func (f *fold) course(features []int, step, descent []float64, w *Weights, stops
 	return c
 }
 
-// of has the half squares, too.
-func (c *course) of(e int) (left, gone float64) {
-	left, gone = c.products(e)
-	return left + c.w.second(c.features[e/c.f.d.q])*c.step[e], gone
-}
+// ahead is left with the half squares, too.
+func (c *course) ahead(e int) float64 { return c.left(e) + c.w.second(c.features[e/c.f.d.q])*c.step[e] }
 
 // renew makes the sums.
 func (c *course) renew() {
 	left, descent := make([]float64, len(c.step)), slices.Clone(c.descent)
 	for e, s := range c.step {
 		if s != 0 {
-			l, gone := c.of(e)
-			left[e], descent[e] = l, descent[e]-c.at*l-gone
+			left[e] = c.ahead(e)
+			descent[e] = descent[e] - c.at*left[e] - c.gone(e)
 		}
 	}
 	c.slope, c.curve = dense.Dot(descent, c.step), dense.Dot(left, c.step)
@@ -78,12 +76,10 @@ func (c *course) renew() {
 // stop stops coefficient e where the course has come so far.
 func (c *course) stop(e int, at float64) {
 	c.slope, c.at = c.slope-(at-c.at)*c.curve, at
-	s := c.step[e]
-	left, gone := c.of(e)
+	s, left, gone := c.step[e], c.ahead(e), c.gone(e)
 	c.drop(e, s, at*s)
 	c.step[e] = 0
-	without, _ := c.of(e)
-	c.slope, c.curve = c.slope-s*(c.descent[e]-at*left-gone), c.curve-s*(left+without)
+	c.slope, c.curve = c.slope-s*(c.descent[e]-at*left-gone), c.curve-s*(left+c.ahead(e))
 	if !(math.Abs(c.slope) > c.least) || !(c.curve > c.flattest) {
 		c.renew()
 	}
